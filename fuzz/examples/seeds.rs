@@ -264,19 +264,19 @@ fn effects() -> Vec<(&'static str, Vec<u8>)> {
 
 /// Traffic received by a server: datagrams as they arrive, and packets decrypted by netcode.
 #[derive(Resource, Default)]
-struct Heard {
+struct RecordedTraffic {
     datagrams: Vec<Vec<u8>>,
     packets: Vec<Vec<u8>>,
 }
 
 /// Maximum number of seeds of each kind.
-const KEPT: usize = 8;
+const MAX_SEEDS: usize = 8;
 
 /// Stores packets of different lengths, as a simple measure of variety.
 fn keep(list: &mut Vec<Vec<u8>>, link: &mut Link) {
     for _ in 0..link.recv.len() {
         let Some(packet) = link.recv.pop() else { break };
-        if list.len() < KEPT && list.iter().all(|known| known.len() != packet.len()) {
+        if list.len() < MAX_SEEDS && list.iter().all(|known| known.len() != packet.len()) {
             list.push(packet.to_vec());
         }
         link.recv.push_raw(packet);
@@ -284,17 +284,17 @@ fn keep(list: &mut Vec<Vec<u8>>, link: &mut Link) {
 }
 
 /// Records the traffic of a short fight, and the evidence of the shortest, the median and the longest shot.
-fn fight() -> (Heard, Vec<ShotEvidence>) {
+fn fight() -> (RecordedTraffic, Vec<ShotEvidence>) {
     let listen = |server: &mut App| {
-        server.init_resource::<Heard>().add_systems(
+        server.init_resource::<RecordedTraffic>().add_systems(
             PreUpdate,
             (
-                (|mut links: Query<&mut Link>, mut heard: ResMut<Heard>| {
+                (|mut links: Query<&mut Link>, mut heard: ResMut<RecordedTraffic>| {
                     links.iter_mut().for_each(|mut link| keep(&mut heard.datagrams, &mut link));
                 })
                 .after(LinkSystems::Receive)
                 .before(ConnectionSystems::Receive),
-                (|mut links: Query<&mut Link, With<Connected>>, mut heard: ResMut<Heard>| {
+                (|mut links: Query<&mut Link, With<Connected>>, mut heard: ResMut<RecordedTraffic>| {
                     links.iter_mut().for_each(|mut link| keep(&mut heard.packets, &mut link));
                 })
                 .after(ConnectionSystems::Receive)
@@ -311,7 +311,7 @@ fn fight() -> (Heard, Vec<ShotEvidence>) {
     let mut shots: Vec<_> = world.resource_mut::<EvidenceLog>().drain().collect();
     shots.sort_by_key(|shot| encoded(shot).len());
     let some = [0, shots.len() / 2, shots.len() - 1].map(|at| shots[at].clone());
-    (world.remove_resource::<Heard>().unwrap_or_default(), some.to_vec())
+    (world.remove_resource::<RecordedTraffic>().unwrap_or_default(), some.to_vec())
 }
 
 fn numbered(name: &str, all: impl IntoIterator<Item = Vec<u8>>) -> Vec<(String, Vec<u8>)> {
@@ -402,7 +402,7 @@ fn other_models() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Returns scripts of `op_script`: the lowest four bits are the operation, the others its amount.
-fn scripts(heard: &Heard) -> Vec<(&'static str, Vec<u8>)> {
+fn scripts(heard: &RecordedTraffic) -> Vec<(&'static str, Vec<u8>)> {
     let pass = |steps: u8| vec![(steps - 1) << 4];
     let op = |what: u8, much: u8| vec![what | much << 4];
     let datagram = |bytes: &[u8]| [&op(10, 0), &(bytes.len() as u16).to_be_bytes()[..], bytes].concat();

@@ -18,7 +18,7 @@ use libfuzzer_sys::fuzz_target;
 use lightyear::prelude::{ControlledBy, Lifetime};
 
 /// Maximum number of frames per script.
-const MOST_FRAMES: u32 = 60;
+const MAX_FRAMES: u32 = 60;
 
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 struct Hat {
@@ -114,7 +114,7 @@ impl Run {
 
 fuzz_target!(|script: &[u8]| {
     let mut run = Run::start();
-    let mut frames = MOST_FRAMES;
+    let mut frames = MAX_FRAMES;
     let mut script = script;
     while let Some((first, rest)) = script.split_first() {
         let much = first >> 2;

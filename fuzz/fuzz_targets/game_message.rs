@@ -20,7 +20,7 @@ use libfuzzer_sys::fuzz_target;
 use lightyear::prelude::{ControlledBy, Lifetime};
 
 /// Maximum number of frames per script.
-const MOST_FRAMES: u32 = 60;
+const MAX_FRAMES: u32 = 60;
 /// Limit of messages that wait for their pawns, small enough for scripts to exceed it.
 const WAITING: usize = 4;
 /// Largest number that can be decoded.
@@ -69,30 +69,30 @@ macro_rules! numbers {
 numbers!(Say = 0, Wave = 1, Tell = 2, Spark = 3);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Word {
+struct Content {
     kind: usize,
     about: Option<u16>,
     number: u32,
 }
 
 #[derive(Resource, Default)]
-struct Heard(Vec<Word>);
+struct ReceivedMessages(Vec<Content>);
 
-fn hear<M: Number>(mut come: MessageReader<Received<M>>, names: Query<&NetId>, mut heard: ResMut<Heard>) {
+fn record_received<M: Number>(mut come: MessageReader<Received<M>>, names: Query<&NetId>, mut heard: ResMut<ReceivedMessages>) {
     for Received { from, about, message } in come.read() {
         let up = RULES[M::KIND].direction == MessageDirection::ToServer;
         assert_eq!(*from != MessageSource::Server, up, "a message of the wrong direction was received");
         let about = about.map(|pawn| names.get(pawn).expect("the message's pawn exists").0);
-        heard.0.push(Word { kind: M::KIND, about, number: message.number() });
+        heard.0.push(Content { kind: M::KIND, about, number: message.number() });
     }
 }
 
 fn add<M: Number>(app: &mut App) {
-    app.add_game_message::<M>(RULES[M::KIND]).add_systems(Update, hear::<M>);
+    app.add_game_message::<M>(RULES[M::KIND]).add_systems(Update, record_received::<M>);
 }
 
 fn game(app: &mut App) {
-    app.init_resource::<Heard>().insert_resource(MessageLimits { waiting: WAITING, ..default() });
+    app.init_resource::<ReceivedMessages>().insert_resource(MessageLimits { waiting: WAITING, ..default() });
     add::<Say>(app);
     add::<Wave>(app);
     add::<Tell>(app);
@@ -112,7 +112,7 @@ fn keys() -> &'static [u16; 4] {
 }
 
 /// Independent decoder: returns the content of a message if it is valid for this side and channel.
-fn open(bytes: &[u8], lane: InjectedMessage, server: bool) -> Option<Word> {
+fn open(bytes: &[u8], lane: InjectedMessage, server: bool) -> Option<Content> {
     let mut r = BitReader::new(bytes);
     let key = r.bits(16).ok()? as u16;
     let kind = keys().iter().position(|known| *known == key)?;
@@ -122,7 +122,7 @@ fn open(bytes: &[u8], lane: InjectedMessage, server: bool) -> Option<Word> {
     }
     let about = if r.bool().ok()? { Some(r.golomb(4).ok()?) } else { None };
     let number = r.bits(32).ok()?;
-    (number <= LARGEST && r.bytes_read() == bytes.len()).then_some(Word { kind, about, number })
+    (number <= LARGEST && r.bytes_read() == bytes.len()).then_some(Content { kind, about, number })
 }
 
 fn lane_of(delivery: Delivery) -> InjectedMessage {
@@ -136,9 +136,9 @@ struct Run {
     /// Messages sent so far, valid or not.
     put: u64,
     /// Valid messages of this frame.
-    new: Vec<Word>,
+    new: Vec<Content>,
     /// Valid messages whose pawn did not exist.
-    late: Vec<Word>,
+    late: Vec<Content>,
     heard: u64,
     waves: u32,
     seconds: f32,
@@ -182,7 +182,7 @@ impl Run {
     fn frame(&mut self, time: Duration) {
         self.probe.pass(time);
         self.seconds += time.as_secs_f32();
-        let heard = core::mem::take(&mut self.probe.app.world_mut().resource_mut::<Heard>().0);
+        let heard = core::mem::take(&mut self.probe.app.world_mut().resource_mut::<ReceivedMessages>().0);
         for word in heard {
             self.heard += 1;
             self.waves += u32::from(word.kind == WAVE);
@@ -218,7 +218,7 @@ impl Run {
 fuzz_target!(|bytes: &[u8]| {
     let Some((side, mut script)) = bytes.split_first() else { return };
     let mut run = Run::start(side & 1 == 0);
-    let mut frames = MOST_FRAMES;
+    let mut frames = MAX_FRAMES;
     while let Some((first, rest)) = script.split_first() {
         let (what, much) = (first & 7, usize::from(first >> 3));
         let length = match what {

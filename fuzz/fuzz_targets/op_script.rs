@@ -15,10 +15,10 @@ use lightyear::{
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
 /// Simulated time per script, short enough to run many scripts.
-const MOST: Duration = Duration::from_secs(6);
+const MAX_TIME: Duration = Duration::from_secs(6);
 
 /// Index of the client with the hostile traffic; the other one is honest.
-const WILD: usize = 0;
+const HOSTILE: usize = 0;
 
 struct Run {
     game: Match,
@@ -41,13 +41,13 @@ impl Run {
     }
 
     fn links(&mut self, change: impl Fn(&mut NetSim)) {
-        let world = self.game.clients[WILD].world_mut();
+        let world = self.game.clients[HOSTILE].world_mut();
         world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| change(&mut sim));
     }
 
     /// Sends a packet of lightyear's, encrypted with the client's key.
     fn send(&mut self, packet: &[u8]) {
-        let world = self.game.clients[WILD].world_mut();
+        let world = self.game.clients[HOSTILE].world_mut();
         for mut link in world.query_filtered::<&mut Link, With<Client>>().iter_mut(world) {
             link.send(packet.to_vec().into());
         }
@@ -62,7 +62,7 @@ impl Run {
     }
 
     fn leave(&mut self) {
-        let world = self.game.clients[WILD].world_mut();
+        let world = self.game.clients[HOSTILE].world_mut();
         let links: Vec<_> = world.query_filtered::<Entity, With<Client>>().iter(world).collect();
         links.into_iter().for_each(|entity| world.trigger(Disconnect { entity }));
     }
@@ -93,7 +93,7 @@ fn take<'a>(script: &mut &'a [u8], count: usize) -> &'a [u8] {
 fuzz_target!(|script: &[u8]| {
     let options = MatchOptions { players: 2, fps: 64.0, ..MatchOptions::default() };
     let game = Match::start(&options).unwrap_or_else(|line| panic!("{line}"));
-    let mut run = Run { game, left: MOST, stalls: Duration::from_secs(1) };
+    let mut run = Run { game, left: MAX_TIME, stalls: Duration::from_secs(1) };
     run.game.arm(true);
     let mut script = script;
     while let Some((first, rest)) = script.split_first() {
@@ -112,7 +112,7 @@ fuzz_target!(|script: &[u8]| {
                 (sim.up.reorder, sim.up.reorder_delay) = (0.5, delay);
                 (sim.down.reorder, sim.down.reorder_delay) = (0.5, delay);
             }),
-            8 => run.game.stall_client(WILD, Duration::from_millis(u64::from(much) * 50)),
+            8 => run.game.stall_client(HOSTILE, Duration::from_millis(u64::from(much) * 50)),
             9 => run.stall_server(u64::from(much) * 20),
             // Datagrams with a forged sender.
             10 => {

@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 
 /// Independent model of what lightyear stores for a client.
 #[derive(Default)]
-struct Kept {
+struct LightyearState {
     /// Received messages of the reliable channel after the first missing one.
     come: HashSet<u64>,
     /// First missing message, counted on beyond 65,535.
@@ -51,7 +51,7 @@ impl Bytes<'_> {
 /// Maximum distance of a message of the reliable channel from the first missing one.
 const AHEAD: u64 = 256;
 
-impl Kept {
+impl LightyearState {
     /// Converts a message id into one that does not wrap; `None` for an old one.
     fn whole(&self, id: u64) -> Option<u64> {
         let ahead = id.wrapping_sub(self.missing) & 0xFFFF;
@@ -109,7 +109,7 @@ impl Kept {
 
 fuzz_target!(|script: &[u8]| {
     let mut gate = PacketFilterProbe::default();
-    let (mut kept, mut script) = (Kept::default(), script);
+    let (mut kept, mut script) = (LightyearState::default(), script);
     let (mut seconds, mut packets, mut bytes, mut messages) = (0.0, 0, 0, 0);
     while let [length, time, rest @ ..] = script {
         let length = usize::from(*length) | usize::from(time & 7) << 8;

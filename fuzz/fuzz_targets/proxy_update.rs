@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 
 /// Distance from a known tick, in ticks, beyond which encoded ticks are truncated; our server does not send
 /// such ticks.
-const FAR: i32 = 30_000;
+const MAX_TICK_DISTANCE: i32 = 30_000;
 
 fn check(snapshot: &Snapshot) {
     assert!(snapshot.position().abs().max_element() < 8_192.0, "{snapshot:?}");
@@ -50,8 +50,8 @@ fuzz_target!(|input: &[u8]| {
     draw(&update);
 
     let newest = update.snapshot.tick;
-    let near = |knot: &Snapshot| (0..=FAR).contains(&newest.since(knot.tick));
-    if newest.since(base).abs() <= FAR && update.knots().iter().all(near) {
+    let near = |knot: &Snapshot| (0..=MAX_TICK_DISTANCE).contains(&newest.since(knot.tick));
+    if newest.since(base).abs() <= MAX_TICK_DISTANCE && update.knots().iter().all(near) {
         let mut w = BitWriter::default();
         update.write(base, &mut w);
         assert_eq!(ProxyUpdate::read(base, &mut BitReader::new(&w.finish())), Ok(update));

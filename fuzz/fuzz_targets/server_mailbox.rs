@@ -23,7 +23,7 @@ mod walker;
 use server::{Server, TICK};
 
 /// Maximum number of frames per script, small enough to run thousands of scripts.
-const MOST_FRAMES: u32 = 400;
+const MAX_FRAMES: u32 = 400;
 
 /// Sets the epoch and the tick of a packet to match the server's timeline, which stored bytes cannot do.
 fn on_time(bytes: &[u8], server: &Server, lead: i8) -> Vec<u8> {
@@ -53,7 +53,7 @@ fn frames(server: &mut Server, left: &mut u32, count: u32, length: Duration) {
 
 fuzz_target!(|bytes: &[u8]| {
     let mut server = Server::new(PredictionConfig::default(), Tick(u32::MAX - 100));
-    let mut left = MOST_FRAMES;
+    let mut left = MAX_FRAMES;
     let mut last = Vec::new();
     let mut script = bytes;
     while let Some((first, rest)) = script.split_first() {

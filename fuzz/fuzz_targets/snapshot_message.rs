@@ -13,12 +13,12 @@ mod message;
 
 /// Distance from a known tick, in ticks, beyond which encoded ticks are truncated; our server does not send
 /// such ticks.
-const FAR: i32 = 30_000;
+const MAX_TICK_DISTANCE: i32 = 30_000;
 
 fn is_ours(base: Tick, update: &ProxyUpdate) -> bool {
     let newest = update.snapshot.tick;
-    newest.since(base).abs() <= FAR
-        && update.knots().iter().all(|knot| (0..=FAR).contains(&newest.since(knot.tick)))
+    newest.since(base).abs() <= MAX_TICK_DISTANCE
+        && update.knots().iter().all(|knot| (0..=MAX_TICK_DISTANCE).contains(&newest.since(knot.tick)))
 }
 
 fuzz_target!(|bytes: &[u8]| {

@@ -12,9 +12,9 @@ use libfuzzer_sys::fuzz_target;
 
 const GAME: u64 = 9;
 /// Number of good tokens among the four; the next one is for another game.
-const GOOD: usize = 2;
+const GOOD_TOKENS: usize = 2;
 /// Number of tokens issued with the server's key; the last one is not.
-const OURS: usize = 3;
+const OUR_TOKENS: usize = 3;
 
 /// Constant clock, so that tokens do not expire; slightly in the past, so that tokens are issued after the
 /// server's start.
@@ -63,16 +63,16 @@ impl Run {
             return;
         }
         // A request is encrypted or authenticated as a whole: any change makes it a forgery.
-        let token = requests()[..OURS].iter().position(|request| request == datagram);
+        let token = requests()[..OUR_TOKENS].iter().position(|request| request == datagram);
         assert!(token.is_some() || !passed && answers.is_empty(), "a forged token passed");
         let Some(token) = token else { return };
         assert!(answers.len() <= 1 && !(passed && !answers.is_empty()));
         if passed {
-            assert!(token < GOOD && !self.used.contains(&token), "token {token} must not pass");
+            assert!(token < GOOD_TOKENS && !self.used.contains(&token), "token {token} must not pass");
             assert!(!self.links[link].1, "a joined link passes another token");
             self.links[link].0 = Some(token);
         }
-        assert!(passed || !self.is_fresh || token >= GOOD, "a good token is refused");
+        assert!(passed || !self.is_fresh || token >= GOOD_TOKENS, "a good token is refused");
         self.is_fresh = false;
     }
 
@@ -92,7 +92,7 @@ fn take<'a>(script: &mut &'a [u8], count: usize) -> &'a [u8] {
     taken
 }
 
-fn door(mut script: &[u8]) {
+fn connection_script(mut script: &[u8]) {
     let mut run = Run::start();
     while let Some((first, rest)) = script.split_first() {
         script = rest;
@@ -148,7 +148,7 @@ fn text(bytes: &[u8]) {
 fuzz_target!(|bytes: &[u8]| {
     let Some((what, bytes)) = bytes.split_first() else { return };
     match what % 3 {
-        0 => door(bytes),
+        0 => connection_script(bytes),
         1 => client(bytes),
         _ => text(bytes),
     }

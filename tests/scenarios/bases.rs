@@ -11,7 +11,7 @@ use unlag_examples::stepped_match::{Match, MatchOptions};
 use crate::{hold_still, own_id, seconds, start, state, stats};
 
 /// Spawns a lift and a turntable in free corners of the arena.
-fn machines(app: &mut App) {
+fn spawn_bases(app: &mut App) {
     let lift = Shuttle {
         from: Vec3::new(-14.0, 0.5, 14.0),
         to: Vec3::new(-14.0, 5.5, 14.0),
@@ -27,13 +27,13 @@ fn machines(app: &mut App) {
 }
 
 /// Starts a match with one pawn on the lift and one on the turntable.
-fn riders() -> (Match, [NetId; 2]) {
+fn start_with_riders() -> (Match, [NetId; 2]) {
     let conditions = LinkPreset::named("Average (UE)").expect("a built-in preset").conditions();
     let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
-    machines(&mut game.server);
+    spawn_bases(&mut game.server);
     for client in &mut game.clients {
         hold_still(client);
-        machines(client);
+        spawn_bases(client);
     }
     game.run(seconds(1.0));
     let places = [Vec3::new(-14.0, 6.0, 14.0), Vec3::new(15.0, 0.8, -14.0)];
@@ -51,7 +51,7 @@ fn riders() -> (Match, [NetId; 2]) {
 
 #[test]
 fn rider_displaced_by_the_server_is_corrected_once_and_stays_on_its_lift() {
-    let (mut game, ids) = riders();
+    let (mut game, ids) = start_with_riders();
     let before = stats(&mut game.clients[0]).corrections;
     // Displaces the pawn on the server, on its lift.
     let aside = Vec3::new(0.3, 0.0, -0.2);
@@ -80,7 +80,7 @@ fn rider_displaced_by_the_server_is_corrected_once_and_stays_on_its_lift() {
 
 #[test]
 fn riding_a_lift_or_turntable_causes_no_corrections() {
-    let (mut game, ids) = riders();
+    let (mut game, ids) = start_with_riders();
     let before = [0, 1].map(|i| stats(&mut game.clients[i]).corrections);
     let mut heights = (f32::MAX, f32::MIN);
     for tick in 0..1_200u32 {

@@ -36,7 +36,7 @@ impl Wire for Turret {
 }
 
 /// The turret's true value at a tick: it rests for two seconds, then turns for two.
-fn truth(tick: f32) -> f32 {
+fn turret_value(tick: f32) -> f32 {
     let (period, into) = ((tick / 256.0).floor(), tick % 256.0);
     period * 128.0 + (into - 128.0).max(0.0)
 }
@@ -54,7 +54,7 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
         |tick: Res<CurrentTick>,
          mut turrets: Query<&mut Turret>,
          mut plain: Query<&mut Health, Without<NetId>>| {
-            let now = truth(tick.0.0 as f32);
+            let now = turret_value(tick.0.0 as f32);
             turrets.iter_mut().for_each(|mut turret| {
                 turret.set_if_neq(Turret(now));
             });
@@ -96,7 +96,7 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
             continue;
         }
         checked += 1;
-        worst = worst.max((turret.0 - truth(view.ticks_since(Tick(0)))).abs());
+        worst = worst.max((turret.0 - turret_value(view.ticks_since(Tick(0)))).abs());
         let (now, plain) = (turret.0, plain.now);
         if let Some((before, plain_before)) = last {
             assert!((now - before).abs() < 1.5, "a jump from {before} to {now}");

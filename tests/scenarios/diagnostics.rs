@@ -8,13 +8,13 @@ use unlag_examples::{app, connection};
 
 use super::*;
 
-fn found(app: &App) -> Vec<ReportedIssue> {
+fn reported_issues(app: &App) -> Vec<ReportedIssue> {
     app.world().resource::<SetupDiagnostics>().all().to_vec()
 }
 
 /// Runs a server and a client for four seconds, with `change` applied to the client before it starts and
 /// `every_frame` after each of its frames. Returns the findings of the server and of the client.
-fn pair(
+fn run_pair(
     options: app::ServerOptions,
     change: impl FnOnce(&mut App),
     every_frame: fn(&mut World),
@@ -34,10 +34,10 @@ fn pair(
         client.update();
         every_frame(client.world_mut());
     }
-    (found(&server), found(&client))
+    (reported_issues(&server), reported_issues(&client))
 }
 
-fn faults(findings: &[ReportedIssue]) -> Vec<SetupIssue> {
+fn issues(findings: &[ReportedIssue]) -> Vec<SetupIssue> {
     findings.iter().map(|finding| finding.issue).collect()
 }
 
@@ -53,9 +53,9 @@ fn healthy_match_has_no_setup_findings_on_any_link_or_stall() {
         game.run(seconds(1.0));
         game.stall_client(1, seconds(2.0));
         game.fight(6.0);
-        assert_eq!(found(&game.server), []);
+        assert_eq!(reported_issues(&game.server), []);
         for client in &game.clients {
-            assert_eq!(found(client), []);
+            assert_eq!(reported_issues(client), []);
         }
     }
 }
@@ -67,9 +67,9 @@ fn fixed_timestep_other_than_the_tick_is_reported() {
             commands.insert_resource(Time::<Fixed>::from_hz(60.0));
         });
     };
-    let (server, client) = pair(default(), sixty, |_| ());
-    assert_eq!(faults(&server), []);
-    assert!(faults(&client).contains(&SetupIssue::TickRate), "{client:?}");
+    let (server, client) = run_pair(default(), sixty, |_| ());
+    assert_eq!(issues(&server), []);
+    assert!(issues(&client).contains(&SetupIssue::TickRate), "{client:?}");
     let message = &client[0].message;
     assert!(
         message.contains("16.667 ms")
@@ -82,9 +82,9 @@ fn fixed_timestep_other_than_the_tick_is_reported() {
 #[test]
 fn server_with_another_tick_rate_is_reported_on_the_client() {
     let tick = Some(Duration::from_secs_f64(1.0 / 30.0));
-    let (server, client) = pair(app::ServerOptions { tick, ..default() }, |_| (), |_| ());
-    assert_eq!(faults(&server), []);
-    assert_eq!(faults(&client), [SetupIssue::ServerTickRate]);
+    let (server, client) = run_pair(app::ServerOptions { tick, ..default() }, |_| (), |_| ());
+    assert_eq!(issues(&server), []);
+    assert_eq!(issues(&client), [SetupIssue::ServerTickRate]);
     let message = &client[0].message;
     assert!(message.contains("33.333 ms") && message.contains("15.625 ms"), "{message}");
 }
@@ -99,10 +99,10 @@ fn virtual_time_changed_by_another_system_is_reported() {
             }
         });
     };
-    let (_, client) = pair(default(), slow, |_| ());
-    assert_eq!(faults(&client), [SetupIssue::GameSpeedOverridden]);
-    let (_, client) = pair(default(), |app| app.world_mut().resource_mut::<GameSpeed>().0 = 0.5, |_| ());
-    assert_eq!(faults(&client), [], "a change through `GameSpeed` must not be reported");
+    let (_, client) = run_pair(default(), slow, |_| ());
+    assert_eq!(issues(&client), [SetupIssue::GameSpeedOverridden]);
+    let (_, client) = run_pair(default(), |app| app.world_mut().resource_mut::<GameSpeed>().0 = 0.5, |_| ());
+    assert_eq!(issues(&client), [], "a change through `GameSpeed` must not be reported");
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn pawn_transform_written_by_another_system_is_reported_unless_disabled() {
             at.translation.y -= 0.5;
         }
     };
-    let (_, client) = pair(default(), |_| (), fall);
-    assert_eq!(faults(&client), [SetupIssue::ContestedPawn]);
+    let (_, client) = run_pair(default(), |_| (), fall);
+    assert_eq!(issues(&client), [SetupIssue::ContestedPawn]);
     let switched_off = |app: &mut App| app.world_mut().resource_mut::<SetupDiagnostics>().enabled = false;
-    let (_, client) = pair(default(), switched_off, fall);
-    assert_eq!(faults(&client), []);
+    let (_, client) = run_pair(default(), switched_off, fall);
+    assert_eq!(issues(&client), []);
 }

@@ -1,16 +1,16 @@
 //! Fault matrix of links and machines: loss, stalls, clock drift and outages, and the time until client and
 //! server agree again. The table is in `docs/faults.md`; codes such as F6 name its rows.
 
-mod bits;
+mod bandwidth_limit;
+mod bit_flips;
 mod clocks;
+mod counter_wraps;
+mod held_trigger;
 mod links;
 mod outages;
-mod rate;
 mod suspend;
 mod timeout;
 mod trial;
-mod trigger;
-mod wraps;
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -29,7 +29,7 @@ fn preset(name: &str) -> LinkConditions {
 }
 
 /// Two players who tour the level without firing.
-fn tourists(conditions: LinkConditions) -> Match {
+fn start_tour(conditions: LinkConditions) -> Match {
     let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
     for (seed, client) in (0..).zip(&mut game.clients) {
         client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
@@ -43,7 +43,7 @@ fn corrections(game: &mut Match) -> Vec<u64> {
 }
 
 /// The highest number of corrections of one client since `before`.
-fn most_since(game: &mut Match, before: &[u64]) -> u64 {
+fn max_corrections_since(game: &mut Match, before: &[u64]) -> u64 {
     corrections(game).iter().zip(before).map(|(now, before)| now - before).max().unwrap_or(0)
 }
 
@@ -69,10 +69,10 @@ fn discrepancies(game: &mut Match) -> Vec<TimeDiscrepancy> {
 #[test]
 fn bad_link_causes_no_corrections_without_pawn_contact() {
     for name in ["Average (UE)", "Bad (UE)", "GNS bad", "GNS reorder", "Torture A"] {
-        let mut game = tourists(preset(name));
+        let mut game = start_tour(preset(name));
         let before = corrections(&mut game);
         game.run(seconds(15.0));
-        let most = most_since(&mut game, &before);
+        let most = max_corrections_since(&mut game, &before);
         // Even on the worst link it is rare that no copy of a move arrives within 250 ms.
         let allowed = if name == "Torture A" { 3 } else { 0 };
         assert!(most <= allowed, "{name}: {most} corrections in 15 s");
@@ -84,14 +84,18 @@ fn bad_link_causes_no_corrections_without_pawn_contact() {
 fn client_and_server_agree_within_one_rtt_plus_250_ms_after_an_outage() {
     let usual = preset("Average (UE)");
     for outage in [0.25, 1.0, 2.0] {
-        let mut game = tourists(usual);
+        let mut game = start_tour(usual);
         game.set_conditions(LinkConditions { loss: 1.0, ..usual });
         game.run(seconds(outage));
         game.set_conditions(usual);
         game.run(seconds(0.12 + 0.25));
         let before = corrections(&mut game);
         game.run(seconds(3.0));
-        assert_eq!(most_since(&mut game, &before), 0, "corrections continue after an outage of {outage} s");
+        assert_eq!(
+            max_corrections_since(&mut game, &before),
+            0,
+            "corrections continue after an outage of {outage} s"
+        );
         assert_agreed(&mut game);
     }
 }
@@ -99,7 +103,7 @@ fn client_and_server_agree_within_one_rtt_plus_250_ms_after_an_outage() {
 #[test]
 fn outage_of_8_packets_causes_no_correction() {
     let usual = preset("Good broadband");
-    let mut game = tourists(usual);
+    let mut game = start_tour(usual);
     let before = corrections(&mut game);
     for _ in 0..5 {
         // Eight consecutive packets.
@@ -108,23 +112,27 @@ fn outage_of_8_packets_causes_no_correction() {
         game.set_conditions(usual);
         game.run(seconds(1.0));
     }
-    assert_eq!(most_since(&mut game, &before), 0);
+    assert_eq!(max_corrections_since(&mut game, &before), 0);
     assert_agreed(&mut game);
 }
 
 #[test]
 fn server_stall_causes_at_most_2_corrections_and_no_clock_detection() {
     for (stall, allowed) in [(0.15, 0), (1.2, 2), (2.5, 2)] {
-        let mut game = tourists(preset("Average (UE)"));
+        let mut game = start_tour(preset("Average (UE)"));
         let before = corrections(&mut game);
         game.stall_server(seconds(stall));
         game.run(seconds(stall + 0.12 + 0.5));
-        let most = most_since(&mut game, &before);
+        let most = max_corrections_since(&mut game, &before);
         let causes = stats(&mut game.clients[0]).by_cause;
         assert!(most <= allowed, "{most} corrections after {stall} s: {causes:?}");
         let before = corrections(&mut game);
         game.run(seconds(3.0));
-        assert_eq!(most_since(&mut game, &before), 0, "corrections continue after a stall of {stall} s");
+        assert_eq!(
+            max_corrections_since(&mut game, &before),
+            0,
+            "corrections continue after a stall of {stall} s"
+        );
         assert!(
             discrepancies(&mut game).iter().all(|d| d.detected == 0),
             "a server stall was detected as a fast client clock"
@@ -137,14 +145,18 @@ fn server_stall_causes_at_most_2_corrections_and_no_clock_detection() {
 fn client_and_server_agree_within_1_s_after_a_client_stall() {
     // Longer stalls end the connection.
     for stall in [0.25, 1.0, 2.0] {
-        let mut game = tourists(preset("Average (UE)"));
+        let mut game = start_tour(preset("Average (UE)"));
         let before = corrections(&mut game);
         game.stall_client(0, seconds(stall));
         game.run(seconds(stall + 1.0));
-        assert!(most_since(&mut game, &before) <= 2, "{:?}", stats(&mut game.clients[0]));
+        assert!(max_corrections_since(&mut game, &before) <= 2, "{:?}", stats(&mut game.clients[0]));
         let before = corrections(&mut game);
         game.run(seconds(3.0));
-        assert_eq!(most_since(&mut game, &before), 0, "corrections continue after a hitch of {stall} s");
+        assert_eq!(
+            max_corrections_since(&mut game, &before),
+            0,
+            "corrections continue after a hitch of {stall} s"
+        );
         assert!(
             discrepancies(&mut game).iter().all(|d| d.detected == 0),
             "a client hitch was detected as a fast clock"
@@ -156,7 +168,7 @@ fn client_and_server_agree_within_1_s_after_a_client_stall() {
 // Row F20.
 #[test]
 fn drifting_client_clock_is_steered_without_corrections_or_detection() {
-    let mut game = tourists(preset("Average (UE)"));
+    let mut game = start_tour(preset("Average (UE)"));
     game.set_clock(0, 1.005);
     game.set_clock(1, 0.995);
     game.run(seconds(20.0));
@@ -170,13 +182,13 @@ fn drifting_client_clock_is_steered_without_corrections_or_detection() {
     for (began, now) in began.into_iter().zip(apart(&mut game)) {
         assert!((now - began).abs() <= 8, "from {began} to {now} ticks behind in a minute");
     }
-    assert_eq!(most_since(&mut game, &before), 0);
+    assert_eq!(max_corrections_since(&mut game, &before), 0);
     assert!(discrepancies(&mut game).iter().all(|d| d.detected == 0), "{:?}", discrepancies(&mut game));
 }
 
 #[test]
 fn client_clock_at_double_speed_gains_no_moves_and_is_detected() {
-    let mut game = tourists(preset("Average (UE)"));
+    let mut game = start_tour(preset("Average (UE)"));
     let moves = |game: &mut Match| -> Vec<u64> {
         let ids: Vec<_> = (0..2).map(|i| own_id(&mut game.clients[i])).collect();
         let world = game.server.world_mut();

@@ -2,8 +2,8 @@
 
 mod ammo;
 mod flight;
-mod hard_link;
 mod honest;
+mod impaired_link;
 mod ping;
 
 use std::collections::BTreeMap;
@@ -20,11 +20,11 @@ use unlag_examples::stepped_match::Match;
 use crate::own_id;
 
 /// Identifies a shot: the shooter's network id and the shot's tick.
-type Name = (NetId, Tick);
+type ShotId = (NetId, Tick);
 
 /// Record of the server's shots.
 #[derive(Resource, Default)]
-pub(crate) struct Noted {
+pub(crate) struct ServerShotLog {
     /// Shots that left, and the state after their move.
     pub left: BTreeMap<(u16, u32), (PredictedShot, SoldierState)>,
     /// Final verdicts, and the ticks in which they were issued.
@@ -32,11 +32,11 @@ pub(crate) struct Noted {
     /// Number of `Launched` results per shot.
     launched: BTreeMap<(u16, u32), u32>,
     /// Number of damage messages per shot and target.
-    hurt: BTreeMap<(u16, u32, Entity), u32>,
+    damage_counts: BTreeMap<(u16, u32, Entity), u32>,
 }
 
-impl Noted {
-    pub fn refused(&self) -> impl Iterator<Item = (Name, ShotRefusal, Tick)> {
+impl ServerShotLog {
+    pub fn refused(&self) -> impl Iterator<Item = (ShotId, ShotRefusal, Tick)> {
         self.verdicts.iter().flat_map(|((id, shot), results)| {
             let name = (NetId(*id), Tick(*shot));
             results.iter().filter_map(move |(result, at)| match result {
@@ -47,18 +47,19 @@ impl Noted {
     }
 
     /// Shots with more than one verdict or launch, or that damaged a target more than once.
-    pub fn twice(&self) -> Vec<(u16, u32)> {
+    pub fn counted_twice(&self) -> Vec<(u16, u32)> {
         let judged = self.verdicts.iter().filter(|(_, all)| all.len() > 1).map(|(name, _)| *name);
         let launched = self.launched.iter().filter(|(_, times)| **times > 1).map(|(name, _)| *name);
-        let hurt = self.hurt.iter().filter(|(_, times)| **times > 1).map(|((id, shot, _), _)| (*id, *shot));
-        judged.chain(launched).chain(hurt).collect()
+        let damage_counts =
+            self.damage_counts.iter().filter(|(_, times)| **times > 1).map(|((id, shot, _), _)| (*id, *shot));
+        judged.chain(launched).chain(damage_counts).collect()
     }
 }
 
 /// Records shots, verdicts and damage, after all ticks of a frame and before the network drains the
 /// mailboxes.
-fn note(
-    mut noted: ResMut<Noted>,
+fn record_server_shots(
+    mut noted: ResMut<ServerShotLog>,
     tick: Res<CurrentTick>,
     pawns: Query<(&NetId, &OutgoingShotMessages)>,
     ids: Query<&NetId>,
@@ -83,18 +84,22 @@ fn note(
     }
     for hit in damage.read() {
         let Ok(id) = ids.get(hit.shooter) else { continue };
-        *noted.hurt.entry((id.0, hit.shot.0, hit.target)).or_default() += 1;
+        *noted.damage_counts.entry((id.0, hit.shot.0, hit.target)).or_default() += 1;
     }
 }
 
 /// Shots that a client displayed as its own, and the verdicts that it received.
 #[derive(Resource, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ClientShotLog {
     pub fired: BTreeMap<u32, ShotFired>,
     pub verdicts: BTreeMap<u32, Vec<ShotResult>>,
 }
 
-fn see(mut shown: ResMut<Shown>, mut fired: MessageReader<ShotFired>, mut heard: MessageReader<ShotVerdict>) {
+fn record_client_shots(
+    mut shown: ResMut<ClientShotLog>,
+    mut fired: MessageReader<ShotFired>,
+    mut heard: MessageReader<ShotVerdict>,
+) {
     for shot in fired.read() {
         shown.fired.insert(shot.round.shot.0, shot.clone());
     }
@@ -104,10 +109,10 @@ fn see(mut shown: ResMut<Shown>, mut fired: MessageReader<ShotFired>, mut heard:
 }
 
 /// Records the shots and verdicts on the server and on all clients.
-pub(crate) fn take_notes(game: &mut Match) {
-    game.server.init_resource::<Noted>().add_systems(Update, note);
+pub(crate) fn record_shots(game: &mut Match) {
+    game.server.init_resource::<ServerShotLog>().add_systems(Update, record_server_shots);
     for client in &mut game.clients {
-        client.init_resource::<Shown>().add_systems(Update, see);
+        client.init_resource::<ClientShotLog>().add_systems(Update, record_client_shots);
     }
 }
 
@@ -117,7 +122,7 @@ fn client_of(game: &mut Match, id: NetId) -> usize {
 }
 
 /// Reloads every 6.7 s, whether needed or not.
-fn load_now_and_then(
+fn reload_periodically(
     time: Res<Time>,
     mut own: Query<&mut WeaponControls, With<LocalControl>>,
     mut due: Local<f32>,
@@ -132,6 +137,6 @@ fn load_now_and_then(
 }
 
 /// Adds periodic reloads to a scripted player.
-fn give_hands(client: &mut App) {
-    client.add_systems(RunFixedMainLoop, load_now_and_then.in_set(ControlSystems::Accumulate));
+fn add_periodic_reloads(client: &mut App) {
+    client.add_systems(RunFixedMainLoop, reload_periodically.in_set(ControlSystems::Accumulate));
 }

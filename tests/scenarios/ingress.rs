@@ -1,14 +1,14 @@
 //! Ingress filters against packets that a hostile client, or a host that never joined, can send. Codes such
 //! as LY-3 and T8 name rows of `docs/link.md`.
 
+mod crash_packets;
 mod encrypted;
 mod game;
 mod honest;
-mod quiet;
+mod kicks;
+mod log_limit;
 mod socket;
-mod strangers;
-mod thrown_out;
-mod vectors;
+mod unknown_addresses;
 
 use bevy::prelude::*;
 use bevy_unlag::{

@@ -1,26 +1,26 @@
 //! End-to-end tests over netcode, on in-process channels with simulated link conditions and on UDP.
 
 mod agreement;
-mod arrows;
 mod bandwidth;
 mod bases;
 mod components;
 mod correction;
+mod crate_dependencies;
 mod determinism;
 mod diagnostics;
-mod effects;
 mod faults;
 mod fire;
-mod held;
+mod held_weapon;
 mod ingress;
 mod messages;
 mod net_sim;
 mod ownership;
-mod predicted;
+mod predicted_values;
 mod pushes;
 mod readme;
 mod server_clock;
 mod session;
+mod shot_messages;
 mod smoothing;
 mod snapshots;
 mod teleport;

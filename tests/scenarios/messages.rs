@@ -2,9 +2,9 @@
 
 mod delivery;
 mod hostile;
-mod judged;
 mod limits;
 mod pawns;
+mod validators;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
@@ -21,7 +21,7 @@ use unlag_examples::{
 };
 
 /// A round trip of 300 ms and 20 % loss.
-fn bad() -> LinkConditions {
+fn bad_link() -> LinkConditions {
     LinkConditions { latency: crate::seconds(0.15), loss: 0.2, ..LinkConditions::PERFECT }
 }
 
@@ -124,30 +124,35 @@ impl<const UP: bool> Number for Long<UP> {
 
 /// Received messages, in order within a frame and a type.
 #[derive(Resource, Default)]
-struct Heard(Vec<Word>);
+struct ReceivedLog(Vec<LoggedMessage>);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Word {
+struct LoggedMessage {
     kind: &'static str,
     from: MessageSource,
     about: Option<NetId>,
     number: u32,
 }
 
-fn hear<M: Number>(mut come: MessageReader<Received<M>>, names: Query<&NetId>, mut heard: ResMut<Heard>) {
+fn log_messages<M: Number>(
+    mut come: MessageReader<Received<M>>,
+    names: Query<&NetId>,
+    mut logged: ResMut<ReceivedLog>,
+) {
     for Received { from, about, message } in come.read() {
         let about = about.map(|pawn| *names.get(pawn).expect("the pawn exists"));
         let kind = core::any::type_name::<M>().rsplit("::").next().unwrap_or_default();
-        heard.0.push(Word { kind, from: *from, about, number: message.number() });
+        logged.0.push(LoggedMessage { kind, from: *from, about, number: message.number() });
     }
 }
 
 fn add<M: Number>(app: &mut App, rules: MessageRules) {
-    app.add_game_message::<M>(rules).add_systems(PreUpdate, hear::<M>.after(GameMessageSystems::Deliver));
+    app.add_game_message::<M>(rules)
+        .add_systems(PreUpdate, log_messages::<M>.after(GameMessageSystems::Deliver));
 }
 
 fn protocol(app: &mut App) {
-    app.init_resource::<Heard>();
+    app.init_resource::<ReceivedLog>();
     let often = MessageRules::to_server().per_second(10_000.0);
     add::<Say>(app, often);
     add::<Add>(app, often);
@@ -161,8 +166,8 @@ fn protocol(app: &mut App) {
     add::<Tell>(app, MessageRules::to_owner());
     add::<Shout>(app, MessageRules::to_everyone());
     add::<Spark>(app, MessageRules::to_everyone().unreliable());
-    app.validate_game_message::<Ask, _>(judged::judge)
-        .validate_game_message::<Orphan, _>(judged::judge_orphan);
+    app.validate_game_message::<Ask, _>(validators::validate_ask)
+        .validate_game_message::<Orphan, _>(validators::validate_orphan);
 }
 
 /// A server and its clients, stepped together.
@@ -279,13 +284,13 @@ fn send_to<M: Number>(app: &mut App, link: Entity, message: M) {
 }
 
 /// The messages of a type that an app received.
-fn heard(app: &App, kind: &str) -> Vec<Word> {
-    let all = &app.world().resource::<Heard>().0;
+fn logged(app: &App, kind: &str) -> Vec<LoggedMessage> {
+    let all = &app.world().resource::<ReceivedLog>().0;
     all.iter().copied().filter(|word| word.kind == kind).collect()
 }
 
 fn numbers(app: &App, kind: &str) -> Vec<u32> {
-    heard(app, kind).iter().map(|word| word.number).collect()
+    logged(app, kind).iter().map(|word| word.number).collect()
 }
 
 fn stats(app: &App) -> GameMessageStats {

@@ -30,7 +30,7 @@ fn pushes() -> [CapsulePush; 3] {
     ]
 }
 
-fn at(pair: &ClientServerPair) -> [Vec3; 2] {
+fn positions(pair: &ClientServerPair) -> [Vec3; 2] {
     [pair.owner_state(), pair.server_state()].map(|state| state.expect("a state").body.position)
 }
 
@@ -49,7 +49,7 @@ fn apart_at_equal_moves(pair: &ClientServerPair) -> f32 {
 fn assert_moved_and_agrees(pair: &mut ClientServerPair, before: [Vec3; 2], metres: f32, what: CapsulePush) {
     pair.release_movement();
     pair.run(Duration::from_secs(1));
-    let now = at(pair);
+    let now = positions(pair);
     let [owner, server] = [0, 1].map(|side| now[side].z - before[side].z);
     assert!(owner > metres && server > metres, "{what:?}: moved {owner} m and {server} m");
     assert!((owner - server).abs() < 1e-4, "{what:?}: moved {owner} m and {server} m");
@@ -59,7 +59,7 @@ fn assert_moved_and_agrees(pair: &mut ClientServerPair, before: [Vec3; 2], metre
 fn pushes_with_enough_lead_cause_no_correction_and_no_replay() {
     for what in pushes() {
         let mut pair = start(LEAD, 0.0, 7);
-        let before = at(&pair);
+        let before = positions(&pair);
         pair.push(what);
         pair.run(Duration::from_secs(2));
         assert_moved_and_agrees(&mut pair, before, 0.5, what);
@@ -71,10 +71,10 @@ fn pushes_with_enough_lead_cause_no_correction_and_no_replay() {
 
 /// Pushes a pawn with too little lead for its owner, and asserts that the owner replays it without a
 /// correction.
-fn assert_late_and_no_error(lead: u32) {
+fn assert_replayed_without_correction(lead: u32) {
     for what in pushes() {
         let mut pair = start(lead, 0.0, 7);
-        let before = at(&pair);
+        let before = positions(&pair);
         pair.push(what);
         pair.run(Duration::from_secs(2));
         assert_moved_and_agrees(&mut pair, before, 0.5, what);
@@ -86,13 +86,13 @@ fn assert_late_and_no_error(lead: u32) {
 
 #[test]
 fn pushes_that_arrive_late_are_replayed_without_a_correction() {
-    assert_late_and_no_error(PredictionConfig::default().push_lead);
+    assert_replayed_without_correction(PredictionConfig::default().push_lead);
 }
 
 #[test]
 fn immediate_pushes_are_replayed_without_a_correction() {
     for lead in [1, 0] {
-        assert_late_and_no_error(lead);
+        assert_replayed_without_correction(lead);
     }
 }
 
@@ -100,7 +100,7 @@ fn immediate_pushes_are_replayed_without_a_correction() {
 fn late_pushes_on_a_lossy_link_cause_no_correction() {
     for seed in 1..21 {
         let mut pair = start(PredictionConfig::default().push_lead, 0.2, seed);
-        let before = at(&pair);
+        let before = positions(&pair);
         let what = CapsulePush::Launch(Vec3::new(0.0, 6.0, 8.0));
         pair.push(what);
         pair.run(Duration::from_secs(2));
@@ -114,7 +114,7 @@ fn pushes_with_enough_lead_on_a_lossy_link_cause_no_correction() {
     for seed in 1..6 {
         for what in pushes() {
             let mut pair = start(LEAD, 0.1, seed);
-            let before = at(&pair);
+            let before = positions(&pair);
             pair.push(what);
             pair.run(Duration::from_secs(2));
             assert_moved_and_agrees(&mut pair, before, 0.5, what);
@@ -126,7 +126,7 @@ fn pushes_with_enough_lead_on_a_lossy_link_cause_no_correction() {
 #[test]
 fn launch_written_into_the_state_is_corrected_as_a_server_push() {
     let mut pair = start(LEAD, 0.0, 7);
-    let before = at(&pair);
+    let before = positions(&pair);
     pair.write_on_server(|state| state.launch(Vec3::new(0.0, 6.0, 8.0)));
     pair.run(Duration::from_secs(2));
     assert_moved_and_agrees(&mut pair, before, 0.5, CapsulePush::Launch(Vec3::ZERO));
@@ -154,7 +154,7 @@ fn launched_pawn_is_falling_on_owner_and_server() {
 #[test]
 fn conveyor_with_8_shoves_per_second_causes_no_corrections() {
     let mut pair = start(LEAD, 0.0, 7);
-    let before = at(&pair);
+    let before = positions(&pair);
     for _ in 0..16 {
         pair.push(CapsulePush::Shove(Vec3::Z * 3.0));
         pair.run(Duration::from_millis(125));
@@ -168,7 +168,7 @@ fn conveyor_with_8_shoves_per_second_causes_no_corrections() {
 #[test]
 fn conveyor_with_a_shove_per_tick_causes_no_corrections() {
     let mut pair = start(LEAD, 0.0, 7);
-    let before = at(&pair);
+    let before = positions(&pair);
     for _ in 0..128 {
         pair.push(CapsulePush::Shove(Vec3::Z * 0.5));
         pair.frame();
@@ -182,12 +182,12 @@ fn conveyor_with_a_shove_per_tick_causes_no_corrections() {
 fn push_during_an_uplink_outage_is_applied_on_both_sides() {
     for what in pushes() {
         let mut pair = start(LEAD, 0.0, 7);
-        let before = at(&pair);
+        let before = positions(&pair);
         pair.pipe.up.loss = 1.0;
         pair.run(Duration::from_millis(800));
         pair.push(what);
         pair.run(Duration::from_millis(400));
-        let pushed = at(&pair)[1].z - before[1].z;
+        let pushed = positions(&pair)[1].z - before[1].z;
         assert!(pushed > 0.1, "{what:?}: the silent client's pawn was pushed only {pushed} m");
         pair.pipe.up.loss = 0.0;
         pair.run(Duration::from_secs(2));

@@ -1,11 +1,11 @@
 //! Sessions: joining, leaving and reconnecting, match restarts and server shutdown.
 
-mod anywhere;
 mod handshake;
-mod late;
+mod late_joiner;
+mod link_churn;
+mod reconnect;
 mod restart;
-mod returning;
-mod same_app;
+mod same_app_reconnect;
 mod shutdown;
 
 use bevy::prelude::*;
@@ -17,7 +17,7 @@ use crate::seconds;
 
 /// Session events and messages that a server or a client received.
 #[derive(Resource, Default, Debug)]
-struct Told {
+struct SessionLog {
     joined: Vec<PlayerJoined>,
     returned: Vec<PlayerReturned>,
     left: Vec<PlayerLeft>,
@@ -34,19 +34,29 @@ struct Told {
     damage: usize,
 }
 
-fn listen(app: &mut App) {
-    app.init_resource::<Told>()
-        .add_observer(|event: On<PlayerJoined>, mut told: ResMut<Told>| told.joined.push(*event))
-        .add_observer(|event: On<PlayerReturned>, mut told: ResMut<Told>| told.returned.push(*event))
-        .add_observer(|event: On<PlayerLeft>, mut told: ResMut<Told>| told.left.push(*event))
-        .add_observer(|event: On<SessionExpired>, mut told: ResMut<Told>| told.expired.push(*event))
-        .add_observer(|event: On<MatchRestarted>, mut told: ResMut<Told>| told.restarted.push(*event))
-        .add_observer(|_: On<ServerStopped>, mut told: ResMut<Told>| told.stopped += 1)
-        .add_systems(Last, (hear_client, hear_server));
+fn record_session_events(app: &mut App) {
+    app.init_resource::<SessionLog>()
+        .add_observer(|event: On<PlayerJoined>, mut session_log: ResMut<SessionLog>| {
+            session_log.joined.push(*event);
+        })
+        .add_observer(|event: On<PlayerReturned>, mut session_log: ResMut<SessionLog>| {
+            session_log.returned.push(*event);
+        })
+        .add_observer(|event: On<PlayerLeft>, mut session_log: ResMut<SessionLog>| {
+            session_log.left.push(*event);
+        })
+        .add_observer(|event: On<SessionExpired>, mut session_log: ResMut<SessionLog>| {
+            session_log.expired.push(*event);
+        })
+        .add_observer(|event: On<MatchRestarted>, mut session_log: ResMut<SessionLog>| {
+            session_log.restarted.push(*event);
+        })
+        .add_observer(|_: On<ServerStopped>, mut session_log: ResMut<SessionLog>| session_log.stopped += 1)
+        .add_systems(Last, (record_client_messages, record_server_messages));
 }
 
-fn hear_client(
-    mut told: ResMut<Told>,
+fn record_client_messages(
+    mut session_log: ResMut<SessionLog>,
     kicked: Option<MessageReader<KickedByServer>>,
     shutdown: Option<MessageReader<ServerShutdown>>,
     setup: Option<MessageReader<SetupMismatch>>,
@@ -54,28 +64,28 @@ fn hear_client(
     corrected: Option<MessageReader<Correction<Soldier>>>,
 ) {
     if let (Some(mut kicked), Some(mut shutdown), Some(mut setup)) = (kicked, shutdown, setup) {
-        told.kicked.extend(kicked.read().map(|kicked| kicked.0));
-        told.shutdown.extend(shutdown.read().copied());
-        told.setup.extend(setup.read().map(|found| found.0));
+        session_log.kicked.extend(kicked.read().map(|kicked| kicked.0));
+        session_log.shutdown.extend(shutdown.read().copied());
+        session_log.setup.extend(setup.read().map(|found| found.0));
     }
     if let (Some(mut protocol), Some(mut corrected)) = (protocol, corrected) {
-        told.protocol.extend(protocol.read().copied());
-        told.corrected.extend(corrected.read().map(|correction| correction.error));
+        session_log.protocol.extend(protocol.read().copied());
+        session_log.corrected.extend(corrected.read().map(|correction| correction.error));
     }
 }
 
-fn hear_server(mut told: ResMut<Told>, damage: Option<MessageReader<Damage>>) {
-    told.damage += damage.map_or(0, |mut damage| damage.read().count());
+fn record_server_messages(mut session_log: ResMut<SessionLog>, damage: Option<MessageReader<Damage>>) {
+    session_log.damage += damage.map_or(0, |mut damage| damage.read().count());
 }
 
-fn told(app: &App) -> &Told {
-    app.world().resource::<Told>()
+fn session_log(app: &App) -> &SessionLog {
+    app.world().resource::<SessionLog>()
 }
 
 /// Starts a match whose server and clients record their events.
-fn play(options: MatchOptions) -> Match {
-    let mut game = Match::start_with(&options, listen).expect("the match starts");
-    game.clients.iter_mut().for_each(listen);
+fn start_recorded(options: MatchOptions) -> Match {
+    let mut game = Match::start_with(&options, record_session_events).expect("the match starts");
+    game.clients.iter_mut().for_each(record_session_events);
     game
 }
 
@@ -112,7 +122,7 @@ fn own_pawns(client: &mut App) -> usize {
 
 /// Runs the match until `so` holds and returns the time that passed, in seconds, with a resolution of 10 ms.
 /// Panics after `most` seconds.
-fn time_until(game: &mut Match, most: f64, mut so: impl FnMut(&mut Match) -> bool) -> f64 {
+fn expect_time_until(game: &mut Match, most: f64, mut so: impl FnMut(&mut Match) -> bool) -> f64 {
     let mut passed = 0.0;
     while !so(game) {
         assert!(passed < most, "not within {most} s");

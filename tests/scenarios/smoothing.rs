@@ -1,8 +1,8 @@
 //! Smoothing of remote pawns on bad links and during outages.
 
-mod eyes;
+mod observation;
 mod outages;
-mod rates;
+mod update_rates;
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -12,7 +12,7 @@ use unlag_examples::{
 };
 
 use crate::{own_id, seconds, start};
-use eyes::{Report, Sight, quantile, report, seen, truth};
+use observation::{DrawnFrame, Report, drawn_frames, published_state, quantile, report};
 
 fn preset(name: &str) -> LinkConditions {
     LinkPreset::named(name).expect("a built-in preset").conditions()
@@ -20,14 +20,14 @@ fn preset(name: &str) -> LinkConditions {
 
 /// Starts a match of players who tour the level without firing, and waits until the playout clocks have
 /// settled.
-fn tourists(players: u64, conditions: LinkConditions, seed: u64) -> Match {
+fn start_tour(players: u64, conditions: LinkConditions, seed: u64) -> Match {
     let options = MatchOptions { players, conditions, seed, fps: 60.0, ..MatchOptions::default() };
     let mut game = start(options);
     for (seed, client) in (0..).zip(&mut game.clients) {
         client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
     }
     game.run(seconds(8.0));
-    eyes::open(&mut game);
+    observation::open(&mut game);
     game
 }
 
@@ -38,10 +38,10 @@ fn pairs(game: &mut Match) -> Vec<(usize, NetId)> {
     (0..ids.len()).flat_map(others).collect()
 }
 
-fn everybody(game: &mut Match) -> Report {
+fn overall_report(game: &mut Match) -> Report {
     let mut all = Report::default();
     for (client, id) in pairs(game) {
-        all.take(report(&game.server, id, &seen(&game.clients[client], id, 0.0)));
+        all.take(report(&game.server, id, &drawn_frames(&game.clients[client], id, 0.0)));
     }
     all
 }
@@ -52,9 +52,9 @@ fn remote_pawns_move_smoothly_within_5_cm_of_the_server_on_bad_links() {
     for name in ["Average (UE)", "Bad (UE)"] {
         let mut all = Report::default();
         for seed in [1, 2] {
-            let mut game = tourists(3, preset(name), seed);
+            let mut game = start_tour(3, preset(name), seed);
             game.run(seconds(30.0));
-            all.take(everybody(&mut game));
+            all.take(overall_report(&mut game));
         }
         println!("{name}: {all}");
         assert!(quantile(&all.steps, 0.99) < 0.02, "{name}: frame steps differ from the server's: {all}");
@@ -74,7 +74,7 @@ fn bursts_of_exactly_8_lost_packets_freeze_no_pawn_for_150_ms() {
     let dark = LinkConditions { loss: 1.0, ..usual };
     let (mut all, mut bursts) = (Report::default(), 0);
     for seed in [1, 2] {
-        let mut game = tourists(3, usual, seed);
+        let mut game = start_tour(3, usual, seed);
         let way = |game: &mut Match, down: bool, conditions: LinkConditions| {
             for client in &mut game.clients {
                 let world = client.world_mut();
@@ -95,7 +95,7 @@ fn bursts_of_exactly_8_lost_packets_freeze_no_pawn_for_150_ms() {
             game.run(seconds(8.0 / 60.0 / 0.03 / 2.0 - 0.1));
             bursts += 2;
         }
-        all.take(everybody(&mut game));
+        all.take(overall_report(&mut game));
     }
     // A burst without a freeze counts as an event, too.
     all.freezes.resize(all.freezes.len().max(bursts * 3), 0.0);
@@ -117,9 +117,9 @@ fn lost(game: &mut Match, down: bool) -> u64 {
 fn bursts_of_8_lost_packets_on_average_freeze_fewer_than_1_in_20_for_150_ms() {
     let (mut all, mut bursts) = (Report::default(), 0);
     for seed in [1, 2, 3] {
-        let mut game = tourists(3, preset("Bursty"), seed);
+        let mut game = start_tour(3, preset("Bursty"), seed);
         game.run(seconds(40.0));
-        all.take(everybody(&mut game));
+        all.take(overall_report(&mut game));
         // A burst on one client's downlink can freeze both of its remote pawns.
         bursts += lost(&mut game, true) / 8 * 3 * 2;
     }
@@ -137,17 +137,19 @@ fn remote_pawns_are_within_5_cm_again_0_5_s_after_a_satellite_handover() {
     const CHANGES: [f64; 3] = [15.0, 30.0, 45.0];
     let (mut all, mut longest) = (Report::default(), 0.0f64);
     for seed in [1, 2, 3] {
-        let mut game = tourists(3, LinkConditions { loss: 0.0, ..preset("Starlink") }, seed);
+        let mut game = start_tour(3, LinkConditions { loss: 0.0, ..preset("Starlink") }, seed);
         game.run(seconds(40.0));
         for (client, id) in pairs(&mut game) {
-            let seen = seen(&game.clients[client], id, 0.0);
-            let astray = |sight: &Sight| {
-                let place = truth(&game.server, id, sight.time().0);
-                place.is_some_and(|(place, _)| place.distance(sight.place) > 0.05)
+            let drawn_frames = drawn_frames(&game.clients[client], id, 0.0);
+            let astray = |frame: &DrawnFrame| {
+                let place = published_state(&game.server, id, frame.time().0);
+                place.is_some_and(|(place, _)| place.distance(frame.place) > 0.05)
             };
-            longest =
-                CHANGES.map(|at| eyes::back(&seen, at, astray) - at).into_iter().fold(longest, f64::max);
-            all.take(report(&game.server, id, &seen));
+            longest = CHANGES
+                .map(|at| observation::back(&drawn_frames, at, astray) - at)
+                .into_iter()
+                .fold(longest, f64::max);
+            all.take(report(&game.server, id, &drawn_frames));
         }
     }
     println!("Starlink: within 5 cm after {longest:.3} s; {all}");

@@ -19,7 +19,7 @@ use unlag_examples::{
 use crate::{hold_still, own_id, seconds, start, state};
 
 /// Spawns a standing pawn without an owner.
-fn stand(game: &mut Match, id: u16, position: Vec3) -> Entity {
+fn spawn_standing_pawn(game: &mut Match, id: u16, position: Vec3) -> Entity {
     let state = SoldierState { body: CapsuleState::at(position), extension: WeaponState::default() };
     game.server
         .world_mut()
@@ -50,7 +50,7 @@ fn ticks(game: &mut Match, client: usize, time: f64) -> HashMap<NetId, Vec<Tick>
     all
 }
 
-fn quiet(players: u64, conditions: LinkConditions) -> Match {
+fn start_idle_match(players: u64, conditions: LinkConditions) -> Match {
     let mut game = start(MatchOptions { players, conditions, ..MatchOptions::default() });
     game.clients.iter_mut().for_each(hold_still);
     game.run(seconds(1.0));
@@ -63,9 +63,9 @@ fn named(name: &str) -> LinkConditions {
 
 #[test]
 fn pawns_are_updated_at_their_intervals_on_common_ticks() {
-    let mut game = quiet(1, named("Good broadband"));
+    let mut game = start_idle_match(1, named("Good broadband"));
     for (id, interval) in [(101, None), (102, Some(1)), (103, Some(16)), (104, Some(16)), (105, Some(64))] {
-        let pawn = stand(&mut game, id, Vec3::new(f32::from(id) - 103.0, 0.9, -6.0));
+        let pawn = spawn_standing_pawn(&mut game, id, Vec3::new(f32::from(id) - 103.0, 0.9, -6.0));
         if let Some(interval) = interval {
             game.server.world_mut().entity_mut(pawn).insert(UpdateInterval(interval));
         }
@@ -109,14 +109,14 @@ fn latency_does_not_increase_snapshot_bytes() {
 fn full_downlink_prefers_near_pawns_starves_no_pawn_and_drops_tracers() {
     let mut results = Vec::new();
     for bytes_per_second in [64_000, 3_000] {
-        let mut game = quiet(2, LinkConditions::PERFECT);
+        let mut game = start_idle_match(2, LinkConditions::PERFECT);
         game.server.insert_resource(DownlinkBudget { bytes_per_second });
         let id = own_id(&mut game.clients[0]);
         let own = state(&mut game.server, id).body.position;
         for i in 0..40u16 {
             let way = if i < 4 { 4.0 } else { 60.0 + f32::from(i) };
             let (sin, cos) = (f32::from(i) * 0.7).sin_cos();
-            stand(&mut game, 200 + i, own + Vec3::new(sin, 0.3, cos) * way);
+            spawn_standing_pawn(&mut game, 200 + i, own + Vec3::new(sin, 0.3, cos) * way);
         }
         game.run(seconds(2.0));
         let before = *game.clients[0].world().resource::<Bandwidth>();
@@ -156,8 +156,8 @@ fn full_downlink_prefers_near_pawns_starves_no_pawn_and_drops_tracers() {
 #[test]
 fn invisible_pawns_are_not_sent_to_the_client() {
     for retained in [false, true] {
-        let mut game = quiet(2, named("Good broadband"));
-        let pawn = stand(&mut game, 300, Vec3::new(0.0, 0.9, -6.0));
+        let mut game = start_idle_match(2, named("Good broadband"));
+        let pawn = spawn_standing_pawn(&mut game, 300, Vec3::new(0.0, 0.9, -6.0));
         game.run(seconds(2.0));
         assert!(ticks(&mut game, 0, 1.0)[&NetId(300)].len() > 15, "the pawn must be visible at first");
         let id = own_id(&mut game.clients[0]);
@@ -189,8 +189,8 @@ fn invisible_pawns_are_not_sent_to_the_client() {
 
 #[test]
 fn pawn_is_not_drawn_before_its_first_snapshot() {
-    let mut game = quiet(1, LinkConditions { latency: seconds(0.05), ..LinkConditions::PERFECT });
-    let pawn = stand(&mut game, 400, Vec3::new(0.0, 0.9, -6.0));
+    let mut game = start_idle_match(1, LinkConditions { latency: seconds(0.05), ..LinkConditions::PERFECT });
+    let pawn = spawn_standing_pawn(&mut game, 400, Vec3::new(0.0, 0.9, -6.0));
     // A long interval, so that there are frames before the first snapshot.
     game.server.world_mut().entity_mut(pawn).insert(UpdateInterval(200));
     let (mut without, mut drawn) = (0, 0);

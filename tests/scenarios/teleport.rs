@@ -9,12 +9,12 @@ use unlag_examples::teleport::{
 };
 
 /// A round trip of 100 ms without loss.
-fn calm(variant: Variant) -> TeleportOptions {
+fn lossless(variant: Variant) -> TeleportOptions {
     TeleportOptions { variant, ..TeleportOptions::default() }
 }
 
 /// A round trip of 300 ms, 10 % loss, and a forced correction of a move before the teleport.
-fn bad(variant: Variant, seed: u64) -> TeleportOptions {
+fn lossy(variant: Variant, seed: u64) -> TeleportOptions {
     let rtt = Duration::from_millis(300);
     TeleportOptions { variant, rtt, loss: 0.1, seed, force_correction: true, ..TeleportOptions::default() }
 }
@@ -30,7 +30,7 @@ fn errors(report: &TeleportReport) -> Vec<(CorrectionCause, f32)> {
 
 #[test]
 fn client_only_teleport_is_corrected_back_by_10_m() {
-    let report = study(&calm(Variant::ClientOnly));
+    let report = study(&lossless(Variant::ClientOnly));
     assert_eq!(report.effects, [0.0], "the effect must play at once");
     let [there, back] = report.jumps[..] else { panic!("{report:?}") };
     assert!((there.metres - 10.0).abs() < 0.1 && there.ms == 0.0, "{report:?}");
@@ -43,7 +43,8 @@ fn client_only_teleport_is_corrected_back_by_10_m() {
 
 #[test]
 fn client_only_counted_teleport_is_corrected_as_well() {
-    let report = study(&TeleportOptions { write_method: WriteMethod::Teleport, ..calm(Variant::ClientOnly) });
+    let report =
+        study(&TeleportOptions { write_method: WriteMethod::Teleport, ..lossless(Variant::ClientOnly) });
     assert!(ahead(&report, 0.0), "{report:?}");
     let [(_, metres)] = errors(&report)[..] else {
         panic!("the sides were 10 m apart without a correction: {report:?}")
@@ -55,7 +56,7 @@ fn client_only_counted_teleport_is_corrected_as_well() {
 fn one_sided_teleport_is_corrected_at_any_round_trip() {
     for variant in [Variant::ClientOnly, Variant::ServerOnly] {
         for rtt in (0..=200).step_by(25) {
-            let report = study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..calm(variant) });
+            let report = study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..lossless(variant) });
             assert!((report.ahead[0] - report.ahead[1]).abs() < 1e-3, "{rtt} ms: {report:?}");
             let [(_, metres)] = errors(&report)[..] else { panic!("{rtt} ms: {report:?}") };
             assert!((metres - 10.0).abs() < 0.1, "{rtt} ms: {report:?}");
@@ -68,7 +69,8 @@ fn one_sided_teleport_is_corrected_at_any_round_trip() {
 #[test]
 fn server_only_teleport_arrives_one_rtt_late_without_effect_as_a_server_push() {
     for rtt in [100, 300] {
-        let report = study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..calm(Variant::ServerOnly) });
+        let report =
+            study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..lossless(Variant::ServerOnly) });
         assert!(ahead(&report, 10.0), "{report:?}");
         let [jump] = report.jumps[..] else { panic!("{report:?}") };
         assert!(jump.ms >= rtt as f64 && jump.ms < rtt as f64 + 200.0, "{report:?}");
@@ -83,7 +85,8 @@ fn server_only_teleport_arrives_one_rtt_late_without_effect_as_a_server_push() {
 
 #[test]
 fn server_only_counted_teleport_is_no_correction_but_late_and_without_effect() {
-    let report = study(&TeleportOptions { write_method: WriteMethod::Teleport, ..calm(Variant::ServerOnly) });
+    let report =
+        study(&TeleportOptions { write_method: WriteMethod::Teleport, ..lossless(Variant::ServerOnly) });
     assert!(ahead(&report, 10.0), "{report:?}");
     assert_eq!(errors(&report), []);
     let [jump] = report.jumps[..] else { panic!("{report:?}") };
@@ -95,26 +98,26 @@ fn server_only_counted_teleport_is_no_correction_but_late_and_without_effect() {
 fn server_only_position_write_is_eased_and_a_counted_teleport_is_not() {
     let prediction = PredictionConfig { snap_distance: 20.0, ..PredictionConfig::default() };
     let with =
-        |write_method| study(&TeleportOptions { prediction, write_method, ..calm(Variant::ServerOnly) });
+        |write_method| study(&TeleportOptions { prediction, write_method, ..lossless(Variant::ServerOnly) });
     let written = with(WriteMethod::Position);
     assert!(ahead(&written, 10.0) && written.slide.is_some_and(|slide| slide.ms > 150.0), "{written:?}");
     let counted = with(WriteMethod::Teleport);
     assert!(ahead(&counted, 10.0) && counted.slide.is_none(), "{counted:?}");
     assert!(counted.jumps.len() == 1, "{counted:?}");
-    let in_move = study(&TeleportOptions { prediction, ..calm(Variant::Stream) });
+    let in_move = study(&TeleportOptions { prediction, ..lossless(Variant::Stream) });
     assert!(in_move.jumps.len() == 1 && in_move.slide.is_none(), "{in_move:?}");
 }
 
 #[test]
 fn server_only_teleport_gives_the_owner_no_outcome_when_refused() {
-    let report = study(&TeleportOptions { wall: Wall::OnServer, ..calm(Variant::ServerOnly) });
+    let report = study(&TeleportOptions { wall: Wall::OnServer, ..lossless(Variant::ServerOnly) });
     assert!(ahead(&report, 0.0), "{report:?}");
     assert!(report.outcomes.is_empty() && report.jumps.is_empty() && report.corrections.is_empty());
 }
 
 #[test]
 fn server_and_local_teleport_works_on_a_link_without_loss() {
-    let report = study(&calm(Variant::ServerAndLocal));
+    let report = study(&lossless(Variant::ServerAndLocal));
     assert!(ahead(&report, 10.0), "{report:?}");
     assert_eq!(report.effects, [0.0], "{report:?}");
     assert_eq!(report.jumps.len(), 1, "{report:?}");
@@ -125,7 +128,7 @@ fn server_and_local_teleport_works_on_a_link_without_loss() {
 fn server_and_local_teleport_is_undone_by_a_correction_of_an_earlier_move() {
     for write_method in [WriteMethod::Position, WriteMethod::Teleport] {
         for seed in 1..6 {
-            let report = study(&TeleportOptions { write_method, ..bad(Variant::ServerAndLocal, seed) });
+            let report = study(&TeleportOptions { write_method, ..lossy(Variant::ServerAndLocal, seed) });
             assert_eq!(report.effects, [0.0], "{report:?}");
             let there = report.jumps.first().expect("the pawn teleports at once");
             let back =
@@ -140,7 +143,7 @@ fn server_and_local_teleport_is_undone_by_a_correction_of_an_earlier_move() {
 #[test]
 fn move_stream_teleport_survives_loss_and_a_correction_with_one_effect() {
     for seed in 1..11 {
-        let report = study(&bad(Variant::Stream, seed));
+        let report = study(&lossy(Variant::Stream, seed));
         assert!(ahead(&report, 10.0), "seed {seed}: {report:?}");
         assert_eq!(report.effects, [0.0], "seed {seed}: {report:?}");
         assert_eq!(report.effects_on_server.len(), 1, "seed {seed}: {report:?}");
@@ -160,7 +163,7 @@ fn move_stream_teleport_survives_loss_and_a_correction_with_one_effect() {
 fn move_stream_teleport_survives_jitter() {
     for seed in 1..6 {
         let jitter = Duration::from_millis(40);
-        let report = study(&TeleportOptions { jitter, ..bad(Variant::Stream, seed) });
+        let report = study(&TeleportOptions { jitter, ..lossy(Variant::Stream, seed) });
         assert_eq!(report.failed_expectations(), Vec::<String>::new(), "seed {seed}: {report:?}");
     }
 }
@@ -170,7 +173,7 @@ fn under_forced_corrections(variant: Variant) -> ClientServerPair {
     let mut pair = ClientServerPair::start(&TeleportOptions {
         rtt: Duration::from_millis(300),
         loss: 0.1,
-        ..calm(variant)
+        ..lossless(variant)
     });
     pair.run(Duration::from_secs(2));
     pair.server.insert_resource(PredictionDebug { force_corrections: 1.0, ..PredictionDebug::default() });
@@ -197,7 +200,7 @@ fn move_stream_teleport_refused_by_the_server_is_reported_to_the_owner() {
     for seed in 1..6 {
         let rtt = Duration::from_millis(300);
         let wall = Wall::OnServer;
-        let report = study(&TeleportOptions { rtt, wall, loss: 0.1, seed, ..calm(Variant::Stream) });
+        let report = study(&TeleportOptions { rtt, wall, loss: 0.1, seed, ..lossless(Variant::Stream) });
         assert!(ahead(&report, 0.0), "{report:?}");
         let [(ms, false)] = report.outcomes[..] else { panic!("seed {seed}: {report:?}") };
         assert!(ms >= 300.0, "{report:?}");
@@ -209,7 +212,7 @@ fn move_stream_teleport_refused_by_the_server_is_reported_to_the_owner() {
 
 #[test]
 fn move_stream_teleport_blocked_on_both_sides_fails_at_once_without_corrections() {
-    let report = study(&TeleportOptions { wall: Wall::OnBoth, ..calm(Variant::Stream) });
+    let report = study(&TeleportOptions { wall: Wall::OnBoth, ..lossless(Variant::Stream) });
     assert!(ahead(&report, 0.0) && report.jumps.is_empty() && report.effects.is_empty(), "{report:?}");
     assert!(report.corrections.is_empty(), "{report:?}");
     assert!(matches!(report.outcomes[..], [(0.0, false)]), "{report:?}");
@@ -218,6 +221,6 @@ fn move_stream_teleport_blocked_on_both_sides_fails_at_once_without_corrections(
 #[test]
 fn teleport_studies_with_equal_options_have_equal_reports() {
     for variant in Variant::ALL {
-        assert_eq!(study(&bad(variant, 3)), study(&bad(variant, 3)));
+        assert_eq!(study(&lossy(variant, 3)), study(&lossy(variant, 3)));
     }
 }

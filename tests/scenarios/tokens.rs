@@ -1,9 +1,9 @@
 //! Connect tokens, over netcode in stepped time.
 
-mod coming_back;
 mod hostile;
 mod keys;
-mod two;
+mod reconnect;
+mod simultaneous_tokens;
 
 use core::time::Duration;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,7 +17,7 @@ use unlag_examples::{
 };
 
 /// A server that validates connect tokens, and the clients that joined it.
-struct Door {
+struct TokenServer {
     app: App,
     listener: Entity,
     access: ServerAccess,
@@ -29,15 +29,15 @@ struct Door {
 #[derive(Resource, Default)]
 struct Joined(Vec<PeerId>);
 
-impl Door {
-    fn open() -> Self {
-        Self::open_as(&ServerAccess {
+impl TokenServer {
+    fn start() -> Self {
+        Self::start_with(&ServerAccess {
             addresses: vec![address()],
             ..ServerAccess::new(ServerKey::random().expect("random bytes"), PROTOCOL_ID)
         })
     }
 
-    fn open_as(access: &ServerAccess) -> Self {
+    fn start_with(access: &ServerAccess) -> Self {
         let mut app = app::server(app::ServerOptions::default());
         app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK)).init_resource::<Joined>();
         app.add_observer(
@@ -63,17 +63,23 @@ impl Door {
     }
 
     /// Creates a client that connects with `token`, from its own address.
-    fn come(&mut self, token: &[u8], conditions: LinkConditions) -> App {
+    fn connect(&mut self, token: &[u8], conditions: LinkConditions) -> App {
         let mut client =
             app::scripted_client(self.port.into(), Default::default(), Default::default(), false);
         client.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
-        client.init_resource::<Refused>().init_resource::<ThrownOut>();
-        client.add_systems(Update, |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<Refused>| {
-            refused.0.extend(heard.read().map(|refused| refused.0));
-        });
-        client.add_systems(Update, |mut heard: MessageReader<KickedByServer>, mut out: ResMut<ThrownOut>| {
-            out.0.extend(heard.read().map(|kicked| kicked.0));
-        });
+        client.init_resource::<ReceivedRefusals>().init_resource::<ReceivedKicks>();
+        client.add_systems(
+            Update,
+            |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<ReceivedRefusals>| {
+                refused.0.extend(heard.read().map(|refused| refused.0));
+            },
+        );
+        client.add_systems(
+            Update,
+            |mut heard: MessageReader<KickedByServer>, mut out: ResMut<ReceivedKicks>| {
+                out.0.extend(heard.read().map(|kicked| kicked.0));
+            },
+        );
         bevy_unlag_testkit::finish(&mut client);
         self.dial(&mut client, token, conditions);
         client
@@ -107,25 +113,25 @@ impl Door {
 
 /// Join refusals that a client received.
 #[derive(Resource, Default)]
-struct Refused(Vec<JoinRefusal>);
+struct ReceivedRefusals(Vec<JoinRefusal>);
 
 fn refused(client: &App) -> &[JoinRefusal] {
-    &client.world().resource::<Refused>().0
+    &client.world().resource::<ReceivedRefusals>().0
 }
 
 /// Kick reasons that a client received.
 #[derive(Resource, Default)]
-struct ThrownOut(Vec<KickReason>);
+struct ReceivedKicks(Vec<KickReason>);
 
-fn thrown_out(client: &App) -> &[KickReason] {
-    &client.world().resource::<ThrownOut>().0
+fn received_kicks(client: &App) -> &[KickReason] {
+    &client.world().resource::<ReceivedKicks>().0
 }
 
 fn address() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, connection::DEFAULT_PORT))
 }
 
-fn is_in(client: &mut App) -> bool {
+fn is_connected(client: &mut App) -> bool {
     let world = client.world_mut();
     world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
 }

@@ -1,15 +1,15 @@
 //! Agreement between hits drawn on the client and hits confirmed by the server.
 
+mod bot;
 mod cell;
+mod cell_file;
 mod curve;
-mod fought;
-mod hands;
-mod heat;
-mod keep;
+mod heat_map;
 mod matrix;
-mod owner;
-mod range;
+mod prediction_error;
+mod scene;
 mod table;
+mod weapon;
 
 use core::time::Duration;
 use std::path::PathBuf;
@@ -25,11 +25,11 @@ use unlag_examples::{
 use crate::{Options, figures::Figures};
 use matrix::Plan;
 
-pub use cell::{Cell, Played, Rules};
-pub use fought::Fought;
+pub use cell::{Cell, CellConfig, CellResult};
 pub use matrix::MAX_AGE;
-pub use owner::owner_error;
-pub use range::Scene;
+pub use prediction_error::owner_error;
+pub use scene::Scene;
+pub use weapon::MeasuredWeapon;
 
 /// Links on which agreement is measured.
 #[derive(Args, Clone, Debug)]
@@ -73,7 +73,7 @@ pub fn measure(options: &Options, args: &MatrixArgs) -> Result<Figures, String> 
     if args.cell.is_empty() {
         shooter(options, &mut figures)?;
     }
-    links(options, args, &mut figures)?;
+    measure_matrix(options, args, &mut figures)?;
     if args.cell.is_empty()
         && let Some(folder) = &options.plot
     {
@@ -100,13 +100,13 @@ fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let total = on.total();
     let both = total.confirmed_of_drawn().zip(total.drawn_of_confirmed());
     let lower = both.map_or(f64::NAN, |(a, b)| a.min(b));
-    figures.add("agreement_150ms_2loss", lower, described(&on))?;
+    figures.add("agreement_150ms_2loss", lower, describe_match(&on))?;
     let off = fight(RewindMode::Off, LINK_150, if options.quick { seconds } else { seconds / 4.0 })?;
     let confirmed = off.total().confirmed_of_drawn().unwrap_or(f64::NAN);
     figures.add(
         "agreement_150ms_2loss_rewind_off",
         confirmed,
-        format!("{}; the control", described(&off)),
+        format!("{}; the control", describe_match(&off)),
     )?;
 
     let (error, moves) = owner_error(options.seed, if options.quick { 15.0 } else { 600.0 })?;
@@ -116,7 +116,7 @@ fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
         format!("cm between client and server after the same move, largest of {moves} moves on Average (UE)"),
     )?;
 
-    let (up, down) = owner::bytes(options.seed, if options.quick { 6.0 } else { 30.0 })?;
+    let (up, down) = prediction_error::bytes(options.seed, if options.quick { 6.0 } else { 30.0 })?;
     figures.add(
         "bytes_per_s_up",
         up,
@@ -126,7 +126,7 @@ fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
 }
 
 /// Measures the cells of the matrix.
-fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<(), String> {
+fn measure_matrix(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<(), String> {
     let hits = args.hits.unwrap_or(match (options.quick, args.matrix) {
         (false, _) => 10_000,
         (true, false) => 600,
@@ -134,31 +134,35 @@ fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<
     });
     let cells = match (args.matrix, args.cell.is_empty()) {
         (true, _) => matrix::all(),
-        (false, true) => matrix::FEW.to_vec(),
+        (false, true) => matrix::DEFAULT_CELLS.to_vec(),
         (false, false) => args.cell.clone(),
     };
     let plan = Plan { cells, hits, seed: options.seed };
     let played = matrix::play(&plan, args.keep.as_deref())?;
     for cell in &played {
-        figures.add(format!("agreement_{}_hitscan", cell.cell.name()), cell.agreement(), counted(cell))?;
+        figures.add(
+            format!("agreement_{}_hitscan", cell.cell.name()),
+            cell.agreement(),
+            describe_cell(cell),
+        )?;
     }
     let few = hits.div_ceil(10).max(150);
-    for weapon in [Fought::Shotgun, Fought::Projectile] {
-        let cells = if args.cell.is_empty() { matrix::OF_WEAPONS.to_vec() } else { args.cell.clone() };
+    for weapon in [MeasuredWeapon::Shotgun, MeasuredWeapon::Projectile] {
+        let cells = if args.cell.is_empty() { matrix::WEAPON_CELLS.to_vec() } else { args.cell.clone() };
         for cell in cells {
-            let played = matrix::with(weapon, cell, few, options.seed)?;
+            let played = matrix::measure_weapon(weapon, cell, few, options.seed)?;
             let key = format!("agreement_{}_{}", cell.name(), weapon.name());
-            figures.add(key, played.agreement(), counted(&played))?;
+            figures.add(key, played.agreement(), describe_cell(&played))?;
         }
     }
     if args.cell.is_empty() {
-        let off = matrix::control(hits.div_ceil(10).max(150), options.seed)?;
+        let off = matrix::measure_control(hits.div_ceil(10).max(150), options.seed)?;
         figures.add(
             format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
             off.shot_stats.confirmed_of_drawn().unwrap_or(f64::NAN),
-            format!("{}; the control", counted(&off)),
+            format!("{}; the control", describe_cell(&off)),
         )?;
-        let far = matrix::beyond(hits.div_ceil(10).max(150), options.seed)?.shot_stats;
+        let far = matrix::measure_beyond_max_age(hits.div_ceil(10).max(150), options.seed)?.shot_stats;
         let judged = far.shots - far.refused - far.lost;
         figures.add(
             "clamped_percent_beyond_cap",
@@ -166,7 +170,7 @@ fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<
             format!(
                 "% of {judged} verdicts report a clamped view at {} ms of round trip with a limit of {} ms; \
                  {} rounds refused, {} lost",
-                matrix::BEYOND.rtt,
+                matrix::BEYOND_MAX_AGE.rtt,
                 MAX_AGE.as_millis(),
                 far.refused,
                 far.lost,
@@ -177,12 +181,12 @@ fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<
         println!("{}", table::text(&played));
     }
     match &options.plot {
-        Some(folder) if args.matrix => heat::draw(folder, &played),
+        Some(folder) if args.matrix => heat_map::draw(folder, &played),
         _ => Ok(()),
     }
 }
 
-fn counted(played: &Played) -> String {
+fn describe_cell(played: &CellResult) -> String {
     let (all, judged) = (played.shot_stats.tally(), played.shot_stats.unclamped());
     let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
     let mut text = format!(
@@ -203,7 +207,7 @@ fn counted(played: &Played) -> String {
     text
 }
 
-fn described(report: &MatchReport) -> String {
+fn describe_match(report: &MatchReport) -> String {
     let total = report.total();
     format!(
         "%; {} drawn hits, {:.3} % of them confirmed; {} confirmed hits, {:.3} % of them drawn",

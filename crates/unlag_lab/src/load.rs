@@ -1,19 +1,19 @@
 //! Server load: scripted clients over UDP against one server process that is pinned to one core.
 
-mod crowd;
-mod laps;
-mod machine;
-mod process;
-mod serve;
-mod spite;
+mod frame_profile;
+mod hostile_traffic;
+mod server;
+mod server_process;
+mod session;
+mod system_info;
 
 use bevy_unlag::prelude::*;
 use clap::Args;
 
-use crate::{Options, figures::Figures, movement::race::quantile};
-use crowd::Crowd;
-pub use machine::resident_bytes;
-pub use serve::{ServeArgs, serve};
+use crate::{Options, figures::Figures, movement::timing::quantile};
+pub use server::{ServeArgs, serve};
+use session::LoadSession;
+pub use system_info::resident_bytes;
 
 /// Selection of the load measurements.
 #[derive(Args, Clone, Debug)]
@@ -30,10 +30,12 @@ pub struct LoadArgs {
 }
 
 /// Preset of every client's link.
-const LINK: &str = "Average (UE)";
+const LINK_PRESET: &str = "Average (UE)";
 
 fn link() -> Result<LinkConditions, String> {
-    LinkPreset::named(LINK).map(LinkPreset::conditions).ok_or_else(|| format!("no preset {LINK}"))
+    LinkPreset::named(LINK_PRESET)
+        .map(LinkPreset::conditions)
+        .ok_or_else(|| format!("no preset {LINK_PRESET}"))
 }
 
 /// Durations of server frames in milliseconds.
@@ -43,7 +45,7 @@ struct Ticks {
 }
 
 impl Ticks {
-    fn of(frames: &[process::Frame]) -> Self {
+    fn of(frames: &[server_process::Frame]) -> Self {
         Self {
             cpu: frames.iter().map(|frame| frame.cpu.as_secs_f64() * 1e3).collect(),
             wall: frames.iter().map(|frame| frame.wall.as_secs_f64() * 1e3).collect(),
@@ -55,7 +57,7 @@ pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
     let link = link()?;
     let seconds = args.seconds.unwrap_or(if options.quick { 4.0 } else { 30.0 });
-    let granularity = machine::cpu_granularity().as_secs_f64() * 1e6;
+    let granularity = system_info::cpu_granularity().as_secs_f64() * 1e6;
     let what = "resolution of the processor clock; above 100, the tick times below are wall-clock times";
     figures.add("cpu_clock_granularity_us", granularity, what)?;
     if !args.players.is_empty() {
@@ -70,8 +72,8 @@ pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
         }
         fight(10, 128, seconds, link, options, &mut figures)?;
     }
-    spite::flood(link, options, &mut figures)?;
-    spite::junk(link, options, &mut figures)?;
+    hostile_traffic::flood(link, options, &mut figures)?;
+    hostile_traffic::junk(link, options, &mut figures)?;
     Ok(figures)
 }
 
@@ -85,7 +87,7 @@ fn fight(
     figures: &mut Figures,
 ) -> Result<(), String> {
     let suffix = if hz == 64 { format!("{players}") } else { format!("{players}_at_{hz}hz") };
-    let mut crowd = Crowd::new(hz, true, options.seed)?;
+    let mut crowd = LoadSession::new(hz, true, options.seed)?;
     let empty = crowd.server.state()?.bytes;
     crowd.fill(players, link)?;
     crowd.run(3.0)?;

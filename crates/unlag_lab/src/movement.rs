@@ -1,21 +1,21 @@
 //! Cost of a move against rapier's character controller, and the speed that moves lose.
 
 mod chart;
-mod course;
+mod level_benchmark;
 mod levels;
-mod loss;
-mod ours;
-pub mod race;
-mod script;
-mod theirs;
+mod rapier_controller;
+mod speed_loss;
+pub mod timing;
+mod unlag_mover;
+mod walk_script;
 
 use bevy_unlag::movement::{CapsuleConfig, MoverBackend};
 
 use crate::{Options, figures::Figures};
-use course::Course;
+use level_benchmark::LevelBenchmark;
 use levels::Level;
-use ours::in_level;
-use theirs::in_rapier;
+use rapier_controller::with_rapier_controller;
+use unlag_mover::with_mover;
 
 /// JSON keys of one level.
 struct Keys {
@@ -53,21 +53,21 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
         levels.retain(|level| level.name != "platform");
     }
     let mut long = Level::long_floor().app(true);
-    let courses: Vec<Course> = in_level(&mut long, |open| {
-        let run = |level| Course::run(level, open, backend, moves, passes, options.seed);
+    let courses: Vec<LevelBenchmark> = with_mover(&mut long, |open| {
+        let run = |level| LevelBenchmark::run(level, open, backend, moves, passes, options.seed);
         levels.iter().map(run).collect::<Result<_, _>>()
     })?;
     long.world_mut().resource_mut::<CapsuleConfig>().backend = backend;
-    let loss = in_level(&mut long, |floor| Ok(loss::ours(floor)))?;
+    let loss = with_mover(&mut long, |floor| Ok(speed_loss::ours(floor)))?;
     let speed = long.world().resource::<CapsuleConfig>().max_walk_speed;
-    let kcc_loss = in_rapier(&mut long, |floor| Ok(loss::theirs(floor, speed)))?;
+    let kcc_loss = with_rapier_controller(&mut long, |floor| Ok(speed_loss::theirs(floor, speed)))?;
 
     let mut figures = Figures::default();
     for (keys, course) in KEYS.iter().zip(&courses) {
         add_ratio(&mut figures, keys, course)?;
     }
     add_replays(&mut figures, &levels, &courses)?;
-    let saving = |c: &Course| c.ours.total / c.cheap.total;
+    let saving = |c: &LevelBenchmark| c.ours.total / c.cheap.total;
     figures.add(
         "cheap_step_ratio",
         courses.iter().map(saving).fold(f64::INFINITY, f64::min),
@@ -75,7 +75,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     )?;
     figures.add("flat_speed_loss_percent", loss, "% of 1 km straight ahead on a floor of one box")?;
     figures.add("kcc_speed_loss_percent_flat", kcc_loss, "the same for rapier's controller")?;
-    let most = |of: fn(&Course) -> f64| courses.iter().map(of).fold(0.0, f64::max);
+    let most = |of: fn(&LevelBenchmark) -> f64| courses.iter().map(of).fold(0.0, f64::max);
     figures.add(
         "allocs_per_move",
         most(|c| c.allocations),
@@ -93,9 +93,9 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     Ok(figures)
 }
 
-fn add_ratio(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), String> {
-    let Course { moves, ours, kcc, kcc_unpulled, scattered, metres, kcc_metres, .. } = course;
-    let unpulled = kcc_unpulled.total / ours.total;
+fn add_ratio(figures: &mut Figures, keys: &Keys, course: &LevelBenchmark) -> Result<(), String> {
+    let LevelBenchmark { moves, ours, kcc, kcc_without_pull, scattered, metres, kcc_metres, .. } = course;
+    let unpulled = kcc_without_pull.total / ours.total;
     figures.add(
         keys.ratio,
         kcc.total / ours.total,
@@ -107,8 +107,8 @@ fn add_ratio(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), 
     )
 }
 
-fn add_moves(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), String> {
-    let Course { ours, kcc, cheap, .. } = course;
+fn add_moves(figures: &mut Figures, keys: &Keys, course: &LevelBenchmark) -> Result<(), String> {
+    let LevelBenchmark { ours, kcc, cheap, .. } = course;
     figures.add(keys.ours_median, ours.median, "µs per move of ours, clock reads included")?;
     figures.add(keys.ours_p99, ours.p99, "µs, 99th percentile of the same")?;
     figures.add(keys.kcc_median, kcc.median, "µs per move of rapier's controller")?;
@@ -116,7 +116,7 @@ fn add_moves(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), 
     figures.add(keys.cheap, ours.total / cheap.total, "full step time over cheap step time")
 }
 
-fn add_replays(figures: &mut Figures, levels: &[Level], courses: &[Course]) -> Result<(), String> {
+fn add_replays(figures: &mut Figures, levels: &[Level], courses: &[LevelBenchmark]) -> Result<(), String> {
     for (key, name) in [("replay96_flat_us", "flat"), ("replay96_clutter_us", "clutter")] {
         let on = levels.iter().zip(courses).find(|(level, _)| level.name == name);
         let micros = on.map_or(f64::NAN, |(_, course)| course.replay);

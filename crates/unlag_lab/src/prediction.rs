@@ -3,13 +3,13 @@
 mod bytes;
 mod chart;
 mod clocks;
-mod hands;
+mod empty_model;
 mod jitter;
-mod late;
+mod late_inputs;
 mod replay;
 mod server_cost;
 mod session;
-mod toy;
+mod tick_script;
 
 use core::time::Duration;
 
@@ -17,7 +17,7 @@ use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset};
 
 use crate::{Options, agreement::owner_error, figures::Figures};
 use bytes::Players;
-pub use bytes::of_rounds;
+pub use bytes::measure_rounds;
 use chart::Chart;
 
 /// Numbers of characters in the scene of the correction.
@@ -79,7 +79,7 @@ fn add_times(figures: &mut Figures, options: &Options) -> Result<(), String> {
 
 fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
     let seconds = if options.quick { 8.0 } else { 60.0 };
-    let moves = |preset, players| bytes::of_moves(conditions(preset)?, players, seconds, options.seed);
+    let moves = |preset, players| bytes::measure_moves(conditions(preset)?, players, seconds, options.seed);
     let good = moves("Good broadband", Players::Turning)?;
     let fighters = moves("Good broadband", Players::Unarmed)?;
     figures.add(
@@ -98,7 +98,7 @@ fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
         bad.mean(),
         format!("the same on GNS terrible, {} packets", bad.packets),
     )?;
-    let rounds = of_rounds(conditions("Good broadband")?, seconds, options.seed)?;
+    let rounds = measure_rounds(conditions("Good broadband")?, seconds, options.seed)?;
     figures.add(
         "bytes_per_firing_move",
         rounds.extra / rounds.rounds as f64,
@@ -132,7 +132,7 @@ fn add_errors(figures: &mut Figures, options: &Options) -> Result<(), String> {
             "cm between a remote pawn drawn with ± 30 ms of uplink jitter and without, same inputs, largest \
              of {} frames after 5 s; {:.3} on average; {:.3} at equal times of the owner; \
              its timeline is {} ticks later and shifted {} times; the inputs differ by {:.3} cm",
-            apart.frames, apart.drawn.1, apart.path, apart.later, apart.changes, apart.inputs
+            apart.frames, apart.drawn.1, apart.path, apart.added_ticks, apart.changes, apart.inputs
         ),
     )?;
     if let Some(folder) = &options.plot {
@@ -167,7 +167,7 @@ fn add_clocks(figures: &mut Figures, options: &Options) -> Result<(), String> {
         little.flagged.unwrap_or(60.0),
         format!("s until a clock at 1.04 times the speed {found}; it gained {:.3} s", little.gained),
     )?;
-    let honest = clocks::honest(if options.quick { 1.0 / 6.0 } else { 10.0 }, options.seed)?;
+    let honest = clocks::measure_honest_clocks(if options.quick { 1.0 / 6.0 } else { 10.0 }, options.seed)?;
     figures.add(
         "honest_flags_10h",
         honest.flags as f64,
@@ -187,14 +187,14 @@ fn add_clocks(figures: &mut Figures, options: &Options) -> Result<(), String> {
 fn add_late(figures: &mut Figures, options: &Options) -> Result<(), String> {
     let seconds = if options.quick { 60.0 } else { 1_200.0 };
     for (key, link, name) in [
-        ("inputs_late_percent_20_loss", late::on("GNS terrible")?, "GNS terrible"),
+        ("inputs_late_percent_20_loss", late_inputs::on("GNS terrible")?, "GNS terrible"),
         (
             "inputs_late_percent_burst8",
-            late::bursts_of_eight()?,
+            late_inputs::bursts_of_eight()?,
             "Good broadband with bursts of 8 lost packets",
         ),
     ] {
-        let late = late::measure(link, seconds, options.seed)?;
+        let late = late_inputs::measure(link, seconds, options.seed)?;
         figures.add(
             key,
             late.percent(),

@@ -3,7 +3,7 @@
 mod cost;
 mod cover;
 mod pose;
-mod stage;
+mod test_server;
 
 use crate::{Options, figures::Figures};
 

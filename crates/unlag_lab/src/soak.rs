@@ -4,7 +4,7 @@
 //! reproduces it.
 
 mod adversaries;
-mod watch;
+mod invariants;
 
 use core::time::Duration;
 
@@ -20,7 +20,7 @@ use unlag_examples::{
 };
 
 use crate::{Options, figures::Figures, load::resident_bytes};
-use watch::Watch;
+use invariants::Invariants;
 
 /// Options of the soak test.
 #[derive(Args, Clone, Copy, Debug)]
@@ -38,18 +38,18 @@ pub const PLAYERS: usize = HONEST + 2;
 const LINKS: [&str; 8] =
     ["LAN", "Good broadband", "Average (UE)", "Bad (UE)", "4G p50", "WiFi congested", "Starlink", "GNS bad"];
 /// Average number of ticks between two departures.
-const LEAVES: u32 = 1_000;
+const DEPARTURE_TICKS: u32 = 1_000;
 /// Seconds between two rests, in which both sides must agree.
-const REST: u64 = 30;
+const REST_INTERVAL: u64 = 30;
 /// First tick of the match: 16-bit ticks wrap one minute later.
 const FIRST_TICK: u32 = 65_536 - 64 * 60;
 
 /// Connection state of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Life {
+enum PlayerState {
     Playing,
     /// Disconnected until this second.
-    Away(u64),
+    Disconnected(u64),
     /// Connecting since this second.
     Joining(u64),
 }
@@ -92,8 +92,8 @@ pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
 struct Soak {
     game: Match,
     rng: SmallRng,
-    lives: [Life; PLAYERS],
-    watch: Watch,
+    lives: [PlayerState; PLAYERS],
+    watch: Invariants,
     joins: u32,
     links: u32,
 }
@@ -109,19 +109,19 @@ impl Soak {
         let mut this = Self {
             game,
             rng: SmallRng::seed_from_u64(seed ^ 0x50AC),
-            lives: [Life::Playing; PLAYERS],
-            watch: Watch::new(seed),
+            lives: [PlayerState::Playing; PLAYERS],
+            watch: Invariants::new(seed),
             joins: 0,
             links: 0,
         };
-        watch::listen(&mut this.game.server);
-        adversaries::equip(&mut this.game, seed);
+        invariants::record_kicks(&mut this.game.server);
+        adversaries::make_cheaters(&mut this.game, seed);
         this.game.set_firing(true);
         Ok(this)
     }
 
     fn second(&mut self, second: u64) -> Result<(), String> {
-        if second % REST == REST - 1 {
+        if second % REST_INTERVAL == REST_INTERVAL - 1 {
             self.rest(second);
             return Ok(());
         }
@@ -140,18 +140,18 @@ impl Soak {
         let first = Duration::from_secs_f64(self.rng.random_range(0.0..1.0));
         self.game.run(first);
         for player in 1..PLAYERS {
-            let leaves = self.rng.random_bool(64.0 / f64::from(LEAVES) / (PLAYERS - 1) as f64);
-            if leaves && self.lives[player] == Life::Playing {
+            let leaves = self.rng.random_bool(64.0 / f64::from(DEPARTURE_TICKS) / (PLAYERS - 1) as f64);
+            if leaves && self.lives[player] == PlayerState::Playing {
                 if self.rng.random_bool(0.5) {
                     self.game.disconnect(player);
                 } else {
                     self.game.power_off(player);
                 }
-                self.lives[player] = Life::Away(second + self.rng.random_range(1..12));
+                self.lives[player] = PlayerState::Disconnected(second + self.rng.random_range(1..12));
             }
         }
         self.game.run(Duration::from_secs(1).saturating_sub(first));
-        self.watch.numbers(&mut self.game, second);
+        self.watch.check_values_and_kicks(&mut self.game, second);
         Ok(())
     }
 
@@ -163,29 +163,32 @@ impl Soak {
         let playing = self.game.is_playing(player);
         match self.lives[player] {
             // Kicked, or the connection was lost.
-            Life::Playing if !playing => {
+            PlayerState::Playing if !playing => {
                 if player < HONEST {
-                    self.watch.say(second, format!("honest player {player} lost its connection"));
+                    self.watch.report_break(second, format!("honest player {player} lost its connection"));
                 }
-                self.lives[player] = Life::Away(second + 2);
+                self.lives[player] = PlayerState::Disconnected(second + 2);
             }
-            Life::Away(until) if second >= until => {
+            PlayerState::Disconnected(until) if second >= until => {
                 self.game.rejoin(player)?;
-                adversaries::equip_one(&mut self.game, player, self.rng.random());
+                adversaries::make_cheater(&mut self.game, player, self.rng.random());
                 self.joins += 1;
-                self.lives[player] = Life::Joining(second);
+                self.lives[player] = PlayerState::Joining(second);
             }
-            Life::Joining(_) if playing => {
-                self.lives[player] = Life::Playing;
+            PlayerState::Joining(_) if playing => {
+                self.lives[player] = PlayerState::Playing;
                 if let Some(mut script) = self.script(player) {
                     script.may_fire = true;
                 }
             }
-            Life::Joining(since) if second > since + PATIENCE => {
+            PlayerState::Joining(since) if second > since + PATIENCE => {
                 if player < HONEST {
-                    self.watch.say(second, format!("player {player} could not rejoin within {PATIENCE} s"));
+                    self.watch.report_break(
+                        second,
+                        format!("player {player} could not rejoin within {PATIENCE} s"),
+                    );
                 }
-                self.lives[player] = Life::Away(second + 1);
+                self.lives[player] = PlayerState::Disconnected(second + 1);
             }
             _ => {}
         }
@@ -198,7 +201,7 @@ impl Soak {
 
     /// Pauses all input and checks that both sides agree.
     fn rest(&mut self, second: u64) {
-        self.watch.rest(&mut self.game, |player| self.lives[player] == Life::Playing, second);
+        self.watch.check_at_rest(&mut self.game, |player| self.lives[player] == PlayerState::Playing, second);
     }
 }
 

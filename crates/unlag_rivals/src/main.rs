@@ -26,15 +26,15 @@
 //!
 //! `cargo run --release --manifest-path crates/unlag_rivals/Cargo.toml -- [--json] [--quick] [--only TOPIC]`
 
-mod delay;
+mod delay_line;
 /// Table and JSON output, shared with the lab.
 #[path = "../../unlag_lab/src/figures.rs"]
 mod figures;
-mod measure;
-mod ours;
+mod corrections;
+mod unlag_side;
 mod protocol;
 mod rewind;
-mod rollback;
+mod lightyear_side;
 mod scene;
 mod smoothing;
 
@@ -42,10 +42,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use figures::Figures;
-use measure::{Timing, measure};
-use ours::Ours;
+use corrections::{Timing, corrections};
+use unlag_side::UnlagSide;
 use rewind::Effort;
-use rollback::Lightyear;
+use lightyear_side::LightyearSide;
 
 /// Number of characters.
 const CHARACTERS: usize = 64;
@@ -108,8 +108,8 @@ fn measured(cli: &Cli) -> Result<Figures, String> {
 }
 
 fn rollbacks(figures: &mut Figures, corrections: usize) -> Result<(), String> {
-    let (mut all, mut one) = (Lightyear::new(CHARACTERS)?, Lightyear::new(1)?);
-    let mut ours = Ours::new()?;
+    let (mut all, mut one) = (LightyearSide::new(CHARACTERS)?, LightyearSide::new(1)?);
+    let mut ours = UnlagSide::new()?;
     let [all, one, ours] = measure([&mut all, &mut one, &mut ours], corrections)?;
 
     let ratio = "mean processor time of correcting 1 of 64 characters, lightyear's over ours";

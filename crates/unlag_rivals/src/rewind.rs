@@ -19,19 +19,19 @@
 //! where they were seen. No target turns round within the history, so that this position is unique: on
 //! straight lines all interpolations agree.
 
-mod crowd;
+mod targets;
 mod oracle;
-mod ours;
-mod theirs;
+mod unlag_side;
+mod lightyear_side;
 
 use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*};
 use cpu_time::{ProcessTime, ThreadTime};
 
-use crate::{figures::Figures, measure::quantile, scene::settle};
-use crowd::{Crowd, Layout, PERIOD, Ray, Target};
-use oracle::{Answer, Truth, Verdict};
-use ours::Ours;
-use theirs::{Setup, Theirs};
+use crate::{figures::Figures, corrections::quantile, scene::finish_plugins};
+use targets::{TargetScene, Layout, PERIOD, Ray, Target};
+use oracle::{Answer, Truth, AnswerCheck};
+use unlag_side::UnlagSide;
+use lightyear_side::{Setup, LightyearSide};
 
 const SEED: u64 = 77;
 /// Numbers of targets, and the suffixes of their JSON keys.
@@ -39,7 +39,7 @@ const CROWDS: [(usize, &str); 2] = [(64, ""), (1_000, "_1000")];
 /// Sides whose costs are measured.
 const SIDES: [&str; 3] = ["lightyear_avian", "lightyear_avian_tuned", "ours"];
 /// Sides whose answers are checked.
-const JUDGED: [&str; 4] = ["lightyear_avian", "lightyear_avian_tuned", "lightyear_avian_tuned_solid", "ours"];
+const CHECKED_SIDES: [&str; 4] = ["lightyear_avian", "lightyear_avian_tuned", "lightyear_avian_tuned_solid", "ours"];
 /// Shots per round.
 const SHOTS: usize = 4_096;
 
@@ -154,7 +154,7 @@ trait Side {
 
 /// Finishes an app that has all its plugins and makes it single-threaded.
 fn finish(app: &mut App) {
-    settle(app);
+    finish_plugins(app);
     for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
         schedule.set_executor(SingleThreadedExecutor::new());
     }
@@ -166,7 +166,7 @@ fn finish(app: &mut App) {
 /// Returns a message if a server does not fire its shots.
 pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
     for ((targets, suffix), rounds) in CROWDS.into_iter().zip(effort.rounds) {
-        let crowd = Crowd::new(Layout::Scattered, targets, SHOTS, SEED);
+        let crowd = TargetScene::new(Layout::Scattered, targets, SHOTS, SEED);
         let costs = costs(&crowd, rounds)?;
         let hit = crowd.rays.iter().filter(|ray| Truth::of(ray, &crowd.targets).nearest.is_some()).count();
         let of = format!("{rounds} times {SHOTS} shots, {:.0} % of them hit", percent(hit, SHOTS));
@@ -193,7 +193,7 @@ pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
     for layout in Layout::ALL {
         let judged = judged(layout, effort.judged)?;
         let some = |some| percent(some, judged.shots);
-        for (side, wrong) in JUDGED.into_iter().zip(judged.wrong) {
+        for (side, wrong) in CHECKED_SIDES.into_iter().zip(judged.wrong) {
             figures.add(
                 format!("{side}_wrong_percent_{}", layout.name()),
                 some(wrong.all()),
@@ -217,10 +217,10 @@ fn percent(some: usize, all: usize) -> f64 {
 }
 
 /// Returns the costs of a shot, of recording a tick, and of a whole frame in µs, for each side.
-fn costs(crowd: &Crowd, rounds: usize) -> Result<[[f64; 3]; 3], String> {
+fn costs(crowd: &TargetScene, rounds: usize) -> Result<[[f64; 3]; 3], String> {
     let [mut theirs, mut tuned, mut without] =
-        [Setup::AsItComes, Setup::Tuned, Setup::Forgetful].map(|setup| Theirs::new(crowd, setup));
-    let [mut ours, mut ours_without] = [true, false].map(|remembers| Ours::new(crowd, remembers));
+        [Setup::AsItComes, Setup::Tuned, Setup::WithoutHistory].map(|setup| LightyearSide::new(crowd, setup));
+    let [mut ours, mut ours_without] = [true, false].map(|remembers| UnlagSide::new(crowd, remembers));
     let mut all = SIDES.map(|_| Vec::new());
     // The first round fills histories and caches.
     for round in 0..=rounds {
@@ -242,19 +242,19 @@ fn costs(crowd: &Crowd, rounds: usize) -> Result<[[f64; 3]; 3], String> {
 
 /// Numbers of wrong answers by kind of error.
 #[derive(Clone, Copy, Default, Debug)]
-struct Wrong {
+struct WrongAnswers {
     not_the_nearest: usize,
     lost: usize,
     not_there: usize,
 }
 
-impl Wrong {
-    fn note(&mut self, verdict: Verdict) {
+impl WrongAnswers {
+    fn note(&mut self, verdict: AnswerCheck) {
         match verdict {
-            Verdict::Right => {}
-            Verdict::NotTheNearest => self.not_the_nearest += 1,
-            Verdict::Lost => self.lost += 1,
-            Verdict::NotThere => self.not_there += 1,
+            AnswerCheck::Right => {}
+            AnswerCheck::NotNearest => self.not_the_nearest += 1,
+            AnswerCheck::MissedHit => self.lost += 1,
+            AnswerCheck::WrongHit => self.not_there += 1,
         }
     }
 
@@ -263,7 +263,7 @@ impl Wrong {
     }
 }
 
-impl core::fmt::Display for Wrong {
+impl core::fmt::Display for WrongAnswers {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { not_the_nearest, lost, not_there } = self;
         write!(f, "{not_the_nearest} not the nearest, {lost} missed hits, {not_there} where no target was")
@@ -272,25 +272,25 @@ impl core::fmt::Display for Wrong {
 
 /// Checked answers of one layout.
 #[derive(Clone, Copy, Default, Debug)]
-struct Judged {
+struct CheckedAnswers {
     shots: usize,
     /// Number of shots that hit a target.
     hit: usize,
     /// Number of shots that start in an envelope.
     within: usize,
-    /// Wrong answers by side, in the order of [`JUDGED`].
-    wrong: [Wrong; 4],
+    /// Wrong answers by side, in the order of [`CHECKED_SIDES`].
+    wrong: [WrongAnswers; 4],
 }
 
 /// Checks the answers for a number of crowds.
-fn judged(layout: Layout, crowds: u64) -> Result<Judged, String> {
-    let mut judged = Judged::default();
+fn judged(layout: Layout, crowds: u64) -> Result<CheckedAnswers, String> {
+    let mut judged = CheckedAnswers::default();
     for seed in 0..crowds {
-        let crowd = Crowd::new(layout, CROWDS[0].0, SHOTS / 2, SEED + 1 + seed);
+        let crowd = TargetScene::new(layout, CROWDS[0].0, SHOTS / 2, SEED + 1 + seed);
         let [mut theirs, mut tuned] =
-            [Setup::AsItComes, Setup::Tuned].map(|setup| Theirs::new(&crowd, setup));
-        let mut solid = Theirs::new(&crowd, Setup::Tuned).solid(true);
-        let mut ours = Ours::new(&crowd, true);
+            [Setup::AsItComes, Setup::Tuned].map(|setup| LightyearSide::new(&crowd, setup));
+        let mut solid = LightyearSide::new(&crowd, Setup::Tuned).solid(true);
+        let mut ours = UnlagSide::new(&crowd, true);
         let sides: [&mut dyn Side; 4] = [&mut theirs, &mut tuned, &mut solid, &mut ours];
         let truths: Vec<_> = crowd.rays.iter().map(|ray| Truth::of(ray, &crowd.targets)).collect();
         judged.shots += truths.len();
@@ -330,11 +330,11 @@ mod tests {
         let behind = Vec3::new(0.0, 0.9, -13.6);
         let ray = Ray { origin: Vec3::Y * 1.2, direction: Dir3::NEG_Z };
         for (velocity, theirs) in [(Vec3::Z * 6.0, 1), (Vec3::NEG_Z * 0.1, 0)] {
-            let crowd = Crowd { targets: vec![stands, Target::running(behind, velocity)], rays: vec![ray] };
+            let crowd = TargetScene { targets: vec![stands, Target::running(behind, velocity)], rays: vec![ray] };
             assert_eq!(Truth::of(&ray, &crowd.targets).nearest.map(|(target, _)| target), Some(0));
-            assert_eq!(answers(&mut Ours::new(&crowd, true)), [Some(0)]);
+            assert_eq!(answers(&mut UnlagSide::new(&crowd, true)), [Some(0)]);
             for solid in [false, true] {
-                let mut side = Theirs::new(&crowd, Setup::Tuned).solid(solid);
+                let mut side = LightyearSide::new(&crowd, Setup::Tuned).solid(solid);
                 assert_eq!(answers(&mut side), [Some(theirs)], "{velocity}");
             }
         }
@@ -342,14 +342,14 @@ mod tests {
 
     #[test]
     fn targets_without_history_are_not_hit() {
-        let crowd = Crowd::new(Layout::Scattered, 8, 50, SEED);
-        assert!(answers(&mut Ours::new(&crowd, false)).iter().all(Option::is_none));
-        assert!(answers(&mut Theirs::new(&crowd, Setup::Forgetful)).iter().all(Option::is_none));
+        let crowd = TargetScene::new(Layout::Scattered, 8, 50, SEED);
+        assert!(answers(&mut UnlagSide::new(&crowd, false)).iter().all(Option::is_none));
+        assert!(answers(&mut LightyearSide::new(&crowd, Setup::WithoutHistory)).iter().all(Option::is_none));
     }
 
     #[test]
     fn our_shots_do_not_allocate() {
-        let crowd = Crowd::new(Layout::Scattered, 64, 500, SEED);
+        let crowd = TargetScene::new(Layout::Scattered, 64, 500, SEED);
         let allocations = |side: &mut dyn Side| {
             // The first rounds let buffers grow.
             for _ in 0..3 {
@@ -360,9 +360,9 @@ mod tests {
             (shots, frames as f64 / f64::from(PERIOD))
         };
         let [theirs, theirs_without] =
-            [Setup::Tuned, Setup::Forgetful].map(|setup| allocations(&mut Theirs::new(&crowd, setup)));
+            [Setup::Tuned, Setup::WithoutHistory].map(|setup| allocations(&mut LightyearSide::new(&crowd, setup)));
         let [ours, ours_without] =
-            [true, false].map(|remembers| allocations(&mut Ours::new(&crowd, remembers)));
+            [true, false].map(|remembers| allocations(&mut UnlagSide::new(&crowd, remembers)));
         println!("allocations for 500 shots: lightyear {}, ours {}", theirs.0, ours.0);
         println!("per frame: lightyear {:.1}, {:.1} without history", theirs.1, theirs_without.1);
         println!("per frame: ours {:.1}, {:.1} without history", ours.1, ours_without.1);

@@ -56,18 +56,18 @@ pub fn start(walker: Walker) -> CapsuleState {
     CapsuleState::at(Vec3::new(along(walker.0 % 8), 2.5, along(walker.0 / 8)))
 }
 
-/// Creates an app with the empty scene. Call [`settle`] once it has all its plugins.
+/// Creates an app with the empty scene. Call [`finish_plugins`] once it has all its plugins.
 pub fn app() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, StatesPlugin, MovementPlugin))
         .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
-        .init_resource::<StepsAgain>();
+        .init_resource::<RollbackSteps>();
     app.world_mut().spawn_batch(level());
     app
 }
 
 /// Finishes the plugins, as a runner would do.
-pub fn settle(app: &mut App) {
+pub fn finish_plugins(app: &mut App) {
     app.finish();
     app.cleanup();
 }
@@ -108,7 +108,7 @@ fn level() -> Vec<(Collider, Transform)> {
 
 /// Number of steps of [`step_walkers`] during lightyear's rollbacks.
 #[derive(Resource, Default)]
-pub struct StepsAgain(pub u64);
+pub struct RollbackSteps(pub u64);
 
 /// Steps every walker that matches the filter `F`.
 pub fn step_walkers<F: QueryFilter>(
@@ -117,7 +117,7 @@ pub fn step_walkers<F: QueryFilter>(
     tick: Res<CurrentTick>,
     world: MoverWorld,
     rollback: Option<Res<Rollback>>,
-    mut again: ResMut<StepsAgain>,
+    mut again: ResMut<RollbackSteps>,
     mut walkers: Query<(Entity, &Walker, &mut CapsuleState), F>,
 ) {
     let mut events = Vec::new();

@@ -15,8 +15,8 @@
 #[path = "../../unlag_lab/src/smoothing/judge.rs"]
 mod judge;
 mod link;
-mod ours;
-mod theirs;
+mod unlag_side;
+mod lightyear_side;
 mod truth;
 
 use core::time::Duration;
@@ -26,7 +26,7 @@ use bevy_unlag_core::Snapshot;
 use lightyear::prelude::InterpolationConfig;
 
 use crate::{figures::Figures, scene::TICK};
-use judge::{Seen, Verdict, judge, spread};
+use judge::{DrawnSample, ErrorMetrics, measure_errors, spread};
 use link::Link;
 use truth::{Path, Truth};
 
@@ -69,7 +69,7 @@ fn tuned(link: &Link) -> InterpolationConfig {
 /// Results of one link.
 struct Watched {
     /// Error metrics per side and path.
-    verdicts: [Vec<Verdict>; 4],
+    verdicts: [Vec<ErrorMetrics>; 4],
     /// lightyear's estimates of round trip and jitter in milliseconds.
     round_trip: (f64, f64),
 }
@@ -87,17 +87,17 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
     let actors = truths.len();
 
     let mut server =
-        theirs::Server::new(sent.iter().map(|path| path.iter().map(Snapshot::position).collect()).collect());
-    let mut our_server = ours::Server::new(actors);
+        lightyear_side::Server::new(sent.iter().map(|path| path.iter().map(Snapshot::position).collect()).collect());
+    let mut our_server = unlag_side::Server::new(actors);
     let mut theirs = Vec::new();
     for (i, link) in LINKS.iter().enumerate() {
         for config in [InterpolationConfig::default(), tuned(link)] {
             let id = theirs.len() as u64 + 2;
-            theirs.push(theirs::Watcher::join(&mut server, id, actors, (*link, SEED + i as u64), config)?);
+            theirs.push(lightyear_side::Watcher::join(&mut server, id, actors, (*link, SEED + i as u64), config)?);
         }
     }
     let mut ours: Vec<_> =
-        (0..).zip(&LINKS).map(|(i, link)| ours::Watcher::new(actors, *link, SEED + i)).collect();
+        (0..).zip(&LINKS).map(|(i, link)| unlag_side::Watcher::new(actors, *link, SEED + i)).collect();
 
     let begin = Instant::now();
     let (mut latest, mut offset) = (0.0_f64, 0.0);
@@ -136,13 +136,13 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
     for (pair, ours) in theirs.chunks_exact_mut(2).zip(&ours) {
         let [plain, tuned] = pair else { continue };
         let round_trip = plain.round_trip();
-        let verdict = |all: &[Vec<Seen>]| -> Result<Vec<Verdict>, String> {
-            let one = |(truth, seen): (&Truth, &Vec<Seen>)| {
+        let verdict = |all: &[Vec<DrawnSample>]| -> Result<Vec<ErrorMetrics>, String> {
+            let one = |(truth, seen): (&Truth, &Vec<DrawnSample>)| {
                 let seen: Vec<_> = seen.iter().filter(|seen| seen.now >= from).copied().collect();
                 if seen.is_empty() {
                     Err("a client drew no actor".to_owned())
                 } else {
-                    Ok(judge(truth, &seen, false))
+                    Ok(measure_errors(truth, &seen, false))
                 }
             };
             truths.iter().zip(all).map(one).collect()
@@ -163,7 +163,7 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
     for (link, watched) in LINKS.iter().zip(&watched) {
         let known = watched.round_trip;
         for (side, verdicts) in SIDES.iter().zip(&watched.verdicts) {
-            let of = |number: fn(&Verdict) -> f64| spread(verdicts.iter().map(number));
+            let of = |number: fn(&ErrorMetrics) -> f64| spread(verdicts.iter().map(number));
             let whose = match *side {
                 "lightyear" => "lightyear with its defaults".to_owned(),
                 "lightyear_tuned" => {
@@ -174,13 +174,13 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
             };
             figures.add(
                 format!("{side}_freeze_percent_{}", link.key),
-                of(|v| v.freeze).mean,
+                of(|v| v.frozen_percent).mean,
                 format!(
                     "% of frames that hardly move although they should, {}, an update every {INTERVAL} \
                      ticks, mean of {} paths: {whose}; worst {:.3}; {} pops",
                     link.name,
                     verdicts.len(),
-                    of(|v| v.freeze).worst,
+                    of(|v| v.frozen_percent).worst,
                     verdicts.iter().map(|v| v.pops).sum::<usize>()
                 ),
             )?;

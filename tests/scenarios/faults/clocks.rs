@@ -12,12 +12,12 @@ use crate::{seconds, start};
 
 /// The largest tick step of this client from one frame to the next.
 #[derive(Resource, Default)]
-struct Steps {
+struct TickSteps {
     last: Option<Tick>,
     longest: i32,
 }
 
-fn follow(tick: Res<CurrentTick>, mut steps: ResMut<Steps>) {
+fn record_tick_step(tick: Res<CurrentTick>, mut steps: ResMut<TickSteps>) {
     let step = steps.last.map_or(0, |last| tick.0.since(last));
     steps.longest = steps.longest.max(step.abs());
     steps.last = Some(tick.0);
@@ -29,7 +29,7 @@ fn client_clock_off_by_5_percent_is_steered_without_tick_jumps() {
     for speed in [0.95, 1.05] {
         let what = format!("a client clock at speed {speed}");
         let mut trial = Trial::tour(&what, 2, preset("Average (UE)"), 1);
-        trial.game.clients[0].init_resource::<Steps>().add_systems(Last, follow);
+        trial.game.clients[0].init_resource::<TickSteps>().add_systems(Last, record_tick_step);
         trial.game.set_clock(0, speed);
         trial.run(10.0);
         let behind = |trial: &Trial| {
@@ -38,9 +38,9 @@ fn client_clock_off_by_5_percent_is_steered_without_tick_jumps() {
         };
         let (began, before) = (behind(&trial), trial.corrections());
         trial.run(60.0);
-        let (drift, corrections) = (behind(&trial) - began, trial.most_since(&before));
+        let (drift, corrections) = (behind(&trial) - began, trial.max_corrections_since(&before));
         let steered = trial.game.clients[0].world().resource::<ClockSteering>().speed;
-        let longest = trial.game.clients[0].world().resource::<Steps>().longest;
+        let longest = trial.game.clients[0].world().resource::<TickSteps>().longest;
         println!("{what}: {drift} ticks in a minute at a speed of {steered:.3}, {corrections} corrections");
         assert!((0.949..=1.051).contains(&steered), "{steered}");
         assert!(longest <= 1, "a jump of {longest} ticks");
@@ -48,17 +48,17 @@ fn client_clock_off_by_5_percent_is_steered_without_tick_jumps() {
         assert!(corrections <= 1, "{corrections} corrections");
         trial.game.set_clock(0, 1.0);
         trial.run(5.0);
-        trial.check();
+        trial.assert_invariants();
     }
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Wall clocks set an hour ahead and an hour back.
-const SET: [fn() -> SystemTime; 2] = [|| SystemTime::now() + HOUR, || SystemTime::now() - HOUR];
+const SHIFTED_CLOCKS: [fn() -> SystemTime; 2] = [|| SystemTime::now() + HOUR, || SystemTime::now() - HOUR];
 
 /// Join refusals that this client received.
 #[derive(Resource, Default)]
-struct Refused(Vec<JoinRefusal>);
+struct ReceivedRefusals(Vec<JoinRefusal>);
 
 /// Row F20. The wall clock is read only to check whether a connect token has expired when a client presents
 /// it. A clock that jumps an hour ahead during play turns the tokens of all connected clients into expired
@@ -67,7 +67,7 @@ struct Refused(Vec<JoinRefusal>);
 fn wall_clock_change_ends_no_connection() {
     let mut trial = Trial::tour("a wall clock change", 2, preset("Average (UE)"), 1);
     let before = trial.corrections();
-    for clock in SET {
+    for clock in SHIFTED_CLOCKS {
         trial.game.server.insert_resource(WallClock(clock));
         // Far longer than the connection timeout.
         trial.run(10.0);
@@ -75,26 +75,26 @@ fn wall_clock_change_ends_no_connection() {
             assert!(trial.game.is_playing(client), "a client lost its connection");
         }
     }
-    assert_eq!(trial.most_since(&before), 0, "the clock change caused corrections");
-    trial.check();
+    assert_eq!(trial.max_corrections_since(&before), 0, "the clock change caused corrections");
+    trial.assert_invariants();
 }
 
 /// Row F20. Control of the test above: the server does read the clock that was changed.
 #[test]
 fn late_joiner_is_refused_as_expired_when_the_server_clock_is_ahead() {
     let mut game = start(MatchOptions { players: 1, ..default() });
-    for (clock, told) in SET.into_iter().zip([&[JoinRefusal::Expired][..], &[]]) {
+    for (clock, told) in SHIFTED_CLOCKS.into_iter().zip([&[JoinRefusal::Expired][..], &[]]) {
         game.server.insert_resource(WallClock(clock));
         let late = game.join().expect("a token");
         let client = &mut game.clients[late];
-        client.init_resource::<Refused>().add_systems(
+        client.init_resource::<ReceivedRefusals>().add_systems(
             Last,
-            |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<Refused>| {
+            |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<ReceivedRefusals>| {
                 refused.0.extend(heard.read().map(|refused| refused.0));
             },
         );
         game.run(seconds(2.0));
-        assert_eq!(game.clients[late].world().resource::<Refused>().0, told);
+        assert_eq!(game.clients[late].world().resource::<ReceivedRefusals>().0, told);
         let world = game.clients[late].world_mut();
         let connected = world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count();
         assert_eq!(connected, usize::from(told.is_empty()), "{told:?}");

@@ -9,7 +9,7 @@ use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set
 use super::{preset, trial::Trial};
 
 /// Result of a tour through free space.
-struct Toured {
+struct TourResult {
     /// The highest number of corrections of one client, without those caused by contact with another pawn.
     corrections: u64,
     /// The largest correction of all clients, in metres.
@@ -20,28 +20,32 @@ struct Toured {
     longest: f64,
 }
 
-fn tour(name: &str, conditions: LinkConditions, seed: u64, time: f64) -> Toured {
+fn tour(name: &str, conditions: LinkConditions, seed: u64, time: f64) -> TourResult {
     let mut trial = Trial::tour(name, 2, conditions, seed);
-    let from = trial.clocks();
+    let from = trial.client_times();
     trial.run(time);
-    let walked = [0, 1].map(|i| trial.walked(i, from[i]));
-    let longest = (0..2).flat_map(|i| trial.spells(i, from[i])).map(|s| s.to - s.from).fold(0.0, f64::max);
+    let distance_walked = [0, 1].map(|i| trial.distance_walked(i, from[i]));
+    let longest =
+        (0..2).flat_map(|i| trial.mismatches(i, from[i])).map(|s| s.to - s.from).fold(0.0, f64::max);
     let stats = trial.stats();
     let touched = |s: &PredictionStats| u64::from(s.corrections_of(CorrectionCause::OtherPawn));
-    let toured = Toured {
+    let toured = TourResult {
         corrections: stats.iter().map(|s| s.corrections - touched(s)).max().unwrap_or(0),
         largest: stats.iter().map(|s| s.largest_correction).fold(0.0, f32::max),
         carried: trial.carried(),
         longest,
     };
-    let Toured { corrections, largest, carried, .. } = toured;
+    let TourResult { corrections, largest, carried, .. } = toured;
     println!(
         "{name}, seed {seed}: {corrections} corrections, the largest {largest:.3} m, {:.3} % extrapolated, \
-         longest mismatch {longest:.3} s, {walked:.0?} m",
+         longest mismatch {longest:.3} s, {distance_walked:.0?} m",
         carried * 100.0
     );
-    assert!(walked.iter().any(|way| f64::from(*way) > time), "walked {walked:?} m: no client tours");
-    trial.check();
+    assert!(
+        distance_walked.iter().any(|way| f64::from(*way) > time),
+        "walked {distance_walked:?} m: no client tours"
+    );
+    trial.assert_invariants();
     toured
 }
 
@@ -92,7 +96,7 @@ fn bad_link_loses_under_0_1_percent_of_input_and_hits_agree() {
     let (there, back) =
         (tally.confirmed_of_drawn().unwrap_or(0.0), tally.drawn_of_confirmed().unwrap_or(0.0));
     assert!(tally.drawn > 50 && there >= 99.0 && back >= 99.0, "{there} % and {back} %");
-    trial.check();
+    trial.assert_invariants();
 }
 
 // Row F4.
@@ -115,7 +119,7 @@ fn mismatches_on_a_terrible_link_end_within_one_rtt_plus_250_ms() {
 
 /// Runs a fight of three players with all weapons for `time` seconds on the preset `name`, then switches to
 /// an average link and checks the result.
-fn torture(name: &str, seed: u64, time: f64) -> Trial {
+fn expect_fight_survives(name: &str, seed: u64, time: f64) -> Trial {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let options = MatchOptions { players: 3, conditions: preset("Average (UE)"), seed, server, ..default() };
     let mut trial = Trial::new(name, options);
@@ -129,51 +133,51 @@ fn torture(name: &str, seed: u64, time: f64) -> Trial {
     let rounds = trial.game.report().total().shots;
     println!("{name}: {rounds} shots");
     assert!(rounds as f64 > time * 2.0, "only {rounds} shots");
-    trial.check();
+    trial.assert_invariants();
     trial
 }
 
 // Row F6.
 #[test]
 fn every_shot_is_accounted_for_at_250_ms_with_25_percent_loss_and_duplication() {
-    torture("Torture A", 4, 60.0);
+    expect_fight_survives("Torture A", 4, 60.0);
 }
 
 // Row F6.
 #[test]
 #[ignore = "long: half an hour of play"]
 fn every_shot_is_accounted_for_in_half_an_hour_on_torture_a() {
-    torture("Torture A", 4, 1_800.0);
+    expect_fight_survives("Torture A", 4, 1_800.0);
 }
 
 /// Row F7: a fight and a tour for `iterations` ticks on the preset "Torture B", each followed by an average
 /// link. Asserts that the tour's `T_conv` is at most 2 s.
-fn f7(iterations: u32) {
+fn assert_recovery_from_torture_b(iterations: u32) {
     let time = f64::from(iterations) / 64.0;
-    torture("Torture B", 5, time);
+    expect_fight_survives("Torture B", 5, time);
     let mut trial = Trial::tour("Torture B", 2, preset("Average (UE)"), 5);
     trial.game.set_conditions(preset("Torture B"));
     trial.run(time);
     trial.game.set_conditions(preset("Average (UE)"));
-    let from = trial.clocks();
+    let from = trial.client_times();
     trial.run(6.0);
     let back = trial.back(&from);
     println!("Torture B: agreement {back:.3} s after the link recovered");
     assert!(back <= 2.0, "{back} s");
-    trial.check();
+    trial.assert_invariants();
 }
 
 // Row F7.
 #[test]
 fn client_recovers_within_2_s_after_2000_ticks_on_torture_b() {
-    f7(2_000);
+    assert_recovery_from_torture_b(2_000);
 }
 
 // Row F7.
 #[test]
 #[ignore = "long: 20,000 iterations"]
 fn client_recovers_within_2_s_after_20000_ticks_on_torture_b() {
-    f7(20_000);
+    assert_recovery_from_torture_b(20_000);
 }
 
 /// Newest acknowledged tick and newest snapshot tick of each remote pawn. `back` counts the times that one of
@@ -185,7 +189,7 @@ struct Progress {
     back: u32,
 }
 
-fn follow(
+fn record_progress(
     own: Query<&bevy_unlag::prediction::SavedMoves<Soldier>>,
     others: Query<(&NetId, &bevy_unlag::core::SnapshotHistory)>,
     mut progress: ResMut<Progress>,
@@ -207,7 +211,7 @@ fn follow(
 }
 
 /// Replayed moves plus corrections of all clients.
-fn made_again(trial: &mut Trial) -> u64 {
+fn replayed_and_corrected(trial: &mut Trial) -> u64 {
     trial.stats().iter().map(|s| s.replayed + s.corrections).sum()
 }
 
@@ -219,16 +223,16 @@ fn reordered_packets_cause_no_replay_and_no_stale_state() {
     let runs = [reordered, in_order].map(|conditions| {
         let mut trial = Trial::tour("GNS reorder", 2, conditions, 6);
         for client in &mut trial.game.clients {
-            client.init_resource::<Progress>().add_systems(Last, follow);
+            client.init_resource::<Progress>().add_systems(Last, record_progress);
         }
-        let before = made_again(&mut trial);
+        let before = replayed_and_corrected(&mut trial);
         trial.run(30.0);
         let back: u32 = trial.game.clients.iter().map(|c| c.world().resource::<Progress>().back).sum();
         assert_eq!(back, 0, "a stale acknowledgement or snapshot was applied");
-        let replayed = made_again(&mut trial) - before;
+        let replayed = replayed_and_corrected(&mut trial) - before;
         let swapped: u64 = trial.packets().iter().map(|(up, down)| up.reordered + down.reordered).sum();
         assert_eq!(swapped > 500, conditions == reordered, "{swapped}");
-        trial.check();
+        trial.assert_invariants();
         replayed
     });
     println!("replayed moves and corrections: {runs:?}");
@@ -237,9 +241,9 @@ fn reordered_packets_cause_no_replay_and_no_stale_state() {
 
 /// FNV hash of all positions and velocities of the server's pawns.
 #[derive(Resource, Default, PartialEq, Debug)]
-struct Trail(u64);
+struct StateHash(u64);
 
-fn sum_up(pawns: Query<(&NetId, &SoldierState)>, mut trail: ResMut<Trail>) {
+fn hash_states(pawns: Query<(&NetId, &SoldierState)>, mut trail: ResMut<StateHash>) {
     let mut all: Vec<_> = pawns.iter().collect();
     all.sort_by_key(|(id, _)| **id);
     for (_, state) in all {
@@ -256,13 +260,13 @@ fn duplicated_packets_change_no_state_and_are_never_read() {
     let once = preset("Average (UE)");
     let runs = [doubled, once].map(|conditions| {
         let mut trial = Trial::tour("25 % of packets are duplicated", 2, conditions, 7);
-        trial.game.server.init_resource::<Trail>().add_systems(FixedLast, sum_up);
+        trial.game.server.init_resource::<StateHash>().add_systems(FixedLast, hash_states);
         trial.run(40.0);
         let copies: u64 = trial.packets().iter().map(|(up, down)| up.duplicated + down.duplicated).sum();
         assert_eq!(copies > 1_000, conditions == doubled, "{copies}");
         let world = trial.game.server.world();
-        let run = (world.resource::<Trail>().0, world.resource::<IngressStats>().packets);
-        trial.check();
+        let run = (world.resource::<StateHash>().0, world.resource::<IngressStats>().packets);
+        trial.assert_invariants();
         run
     });
     println!("{runs:?}");
@@ -287,10 +291,10 @@ fn trial_reports_the_mismatch_of_a_displaced_pawn() {
     for mut state in world.query_filtered::<&mut SoldierState, With<LocalControl>>().iter_mut(world) {
         state.body.position.y += 0.5;
     }
-    let from = trial.clocks();
+    let from = trial.client_times();
     trial.run(3.0);
     let back = trial.back(&from);
     assert!((0.05..0.35).contains(&back), "{back} s");
-    assert_eq!(trial.spells(1, from[1]).len(), 0);
-    trial.check();
+    assert_eq!(trial.mismatches(1, from[1]).len(), 0);
+    trial.assert_invariants();
 }

@@ -5,14 +5,14 @@ use bevy_unlag::prelude::*;
 use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};
-use crate::fire::Noted;
+use crate::fire::ServerShotLog;
 
 /// The average link without random loss.
 fn usual() -> LinkConditions {
     LinkConditions { loss: 0.0, ..preset("Average (UE)") }
 }
 
-const DARK: LinkConditions = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };
+const NO_PACKETS: LinkConditions = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };
 /// The maximum round trip of [`usual`], in seconds.
 const ROUND_TRIP: f64 = 0.12;
 
@@ -33,7 +33,7 @@ fn set(trial: &mut Trial, up: LinkConditions, down: LinkConditions) {
     }
 }
 
-fn ways(up: bool, down: bool) -> &'static str {
+fn direction_name(up: bool, down: bool) -> &'static str {
     match (up, down) {
         (true, true) => "both ways",
         (true, false) => "up",
@@ -41,8 +41,8 @@ fn ways(up: bool, down: bool) -> &'static str {
     }
 }
 
-fn silence(trial: &mut Trial, time: f64, up: bool, down: bool) {
-    let dark = |dark| if dark { DARK } else { usual() };
+fn cut_links(trial: &mut Trial, time: f64, up: bool, down: bool) {
+    let dark = |dark| if dark { NO_PACKETS } else { usual() };
     set(trial, dark(up), dark(down));
     trial.run(time);
     set(trial, usual(), usual());
@@ -50,31 +50,31 @@ fn silence(trial: &mut Trial, time: f64, up: bool, down: bool) {
 
 /// `T_conv` of a tour with one outage, in seconds.
 fn back(time: f64, up: bool, down: bool, seed: u64) -> f64 {
-    let what = format!("an outage of {time} s {}", ways(up, down));
+    let what = format!("an outage of {time} s {}", direction_name(up, down));
     let mut tour = Trial::tour(&what, 2, usual(), seed);
-    silence(&mut tour, time, up, down);
-    let from = tour.clocks();
+    cut_links(&mut tour, time, up, down);
+    let from = tour.client_times();
     tour.run(4.0);
     let back = tour.back(&from);
     println!("{what}, seed {seed}: agreement after {back:.3} s");
-    tour.check();
+    tour.assert_invariants();
     back
 }
 
 /// Runs a fight with three outages and asserts that every shot is accounted for.
-fn fought(time: f64, up: bool, down: bool, seed: u64) {
-    let what = format!("a fight with outages of {time} s {}", ways(up, down));
+fn assert_fight_accounted_for(time: f64, up: bool, down: bool, seed: u64) {
+    let what = format!("a fight with outages of {time} s {}", direction_name(up, down));
     let mut trial = fight(&what, seed, WeaponSet::All);
     for _ in 0..3 {
-        silence(&mut trial, time, up, down);
+        cut_links(&mut trial, time, up, down);
         trial.run(2.0);
     }
     trial.game.set_firing(false);
     trial.run(3.0);
-    let rounds = trial.game.server.world().resource::<Noted>().left.len();
+    let rounds = trial.game.server.world().resource::<ServerShotLog>().left.len();
     println!("{what}: {rounds} shots");
     assert!(rounds > 40, "only {rounds} shots");
-    trial.check();
+    trial.assert_invariants();
 }
 
 // Row F12.
@@ -85,7 +85,7 @@ fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_both_ways() {
             let back = back(time, true, true, seed);
             assert!(back <= ROUND_TRIP + 0.25, "agreement {back} s after an outage of {time} s, seed {seed}");
         }
-        fought(time, true, true, 2);
+        assert_fight_accounted_for(time, true, true, 2);
     }
 }
 
@@ -95,13 +95,13 @@ fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_one_way() {
     for (up, down) in [(true, false), (false, true)] {
         let back = back(1.0, up, down, 3);
         assert!(back <= ROUND_TRIP + 0.25, "{back} s");
-        fought(1.0, up, down, 3);
+        assert_fight_accounted_for(1.0, up, down, 3);
     }
 }
 
 /// Seconds until the server has run a further move of every pawn, with a resolution of 10 ms; infinity after
 /// 1 s.
-fn until_moves_run(trial: &mut Trial) -> f64 {
+fn seconds_until_moves_run(trial: &mut Trial) -> f64 {
     let run = |trial: &mut Trial| -> Vec<u64> {
         let world = trial.game.server.world_mut();
         let mut pawns = world.query::<(&NetId, &PredictionStats)>();
@@ -128,17 +128,17 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
         let before = tour.corrections();
         tour.game.stall_server(crate::seconds(stall));
         tour.run(stall);
-        let from = tour.clocks();
-        let again = until_moves_run(&mut tour);
+        let from = tour.client_times();
+        let again = seconds_until_moves_run(&mut tour);
         tour.run(4.0);
-        let (corrections, back) = (tour.most_since(&before), tour.back(&from));
+        let (corrections, back) = (tour.max_corrections_since(&before), tour.back(&from));
         println!(
             "{what}: moves run after {again:.2} s, agreement after {back:.3} s, {corrections} corrections"
         );
         assert!(again <= 0.5, "the server runs moves again after {again} s");
         assert!(corrections <= most, "{corrections} corrections");
         assert!(back <= ROUND_TRIP + 0.5, "{back} s");
-        tour.check();
+        tour.assert_invariants();
 
         let mut trial = fight(&what, 5, WeaponSet::default());
         for _ in 0..6 {
@@ -156,6 +156,6 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
             "{drawn} % of {} confirmed hits were on the shooter's screen",
             total.confirmed
         );
-        trial.check();
+        trial.assert_invariants();
     }
 }

@@ -22,12 +22,12 @@ fn owner_recovers_within_1_s_after_a_client_hitch() {
         trial.game.stall_client(0, seconds(stall));
         // Until the client's long frame is over.
         trial.run(stall + 0.02);
-        let from = trial.clocks();
+        let from = trial.client_times();
         trial.run(4.0);
         let back = trial.back(&from);
         println!("{what}: agreement after {back:.3} s");
         assert!(back <= 1.0, "{back} s");
-        trial.check();
+        trial.assert_invariants();
     }
 }
 
@@ -42,7 +42,7 @@ fn links(server: &mut App) -> usize {
 }
 
 /// Packets in the client's simulated link, which pile up while the client does not run.
-fn waiting(game: &mut Match, client: usize) -> usize {
+fn queued_packets(game: &mut Match, client: usize) -> usize {
     let world = game.clients[client].world_mut();
     let mut sims = world.query::<&NetSim>();
     sims.iter(world).map(|sim| sim.in_flight().0 + sim.in_flight().1).sum()
@@ -50,7 +50,7 @@ fn waiting(game: &mut Match, client: usize) -> usize {
 
 /// Suspends a client for longer than the connection timeout, and asserts that both ends drop the connection
 /// and that neither keeps anything of it.
-fn sleep(time: f64) {
+fn assert_suspended_client_is_dropped(time: f64) {
     let what = format!("a client suspended for {time} s");
     let mut trial = Trial::tour(&what, 3, preset("Average (UE)"), 2);
     let game = &mut trial.game;
@@ -71,7 +71,7 @@ fn sleep(time: f64) {
     // The client resumes.
     game.run(seconds(2.0));
     assert!(!connected(&mut game.clients[0]), "the client must notice that it was disconnected");
-    assert!(waiting(game, 0) < 1_000, "{} packets", waiting(game, 0));
+    assert!(queued_packets(game, 0) < 1_000, "{} packets", queued_packets(game, 0));
     let world = game.server.world_mut();
     assert!(
         !world.query::<&NetId>().iter(world).any(|other| *other == id),
@@ -91,15 +91,15 @@ fn sleep(time: f64) {
 // Row F19.
 #[test]
 fn client_suspended_beyond_the_timeout_is_disconnected_and_leaves_nothing_behind() {
-    sleep(5.0);
-    sleep(60.0);
+    assert_suspended_client_is_dropped(5.0);
+    assert_suspended_client_is_dropped(60.0);
 }
 
 // Row F19.
 #[test]
 #[ignore = "long: a quarter of an hour of play"]
 fn client_suspended_for_15_minutes_is_disconnected_and_leaves_nothing_behind() {
-    sleep(900.0);
+    assert_suspended_client_is_dropped(900.0);
 }
 
 /// Row F19. Bevy clamps the age of change ticks: after 518 million system runs it checks all of them, and at
@@ -127,5 +127,5 @@ fn fight_continues_past_bevys_maximum_change_tick_age() {
     trial.run(3.0);
     let rounds = trial.game.report().total().shots;
     assert!(rounds > 20, "only {rounds} shots");
-    trial.check();
+    trial.assert_invariants();
 }

@@ -15,7 +15,7 @@ const SLACK: f64 = 0.5;
 
 /// Number of hits on this pawn.
 #[derive(Resource)]
-struct HitBy(Entity, usize);
+struct HitCounter(Entity, usize);
 
 /// A player's pawn on the server, and whether its player is absent; `None` if the pawn does not exist.
 fn pawn(game: &mut Match, id: NetId) -> Option<(Entity, bool)> {
@@ -31,16 +31,16 @@ fn is_connected(client: &mut App) -> bool {
 
 /// Events after the client fell silent, in seconds from then.
 #[derive(Debug, Default)]
-struct Noticed {
+struct TimeoutTimes {
     server: Option<f64>,
     client: Option<f64>,
     /// Removal of the pawn.
-    gone: Option<f64>,
+    removed: Option<f64>,
     /// Hits on the pawn while its player was absent.
     hits: usize,
 }
 
-fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
+fn expect_timeouts(switched_off: bool, seed: u64) -> TimeoutTimes {
     // No random loss: the last packet sent before the silence arrives.
     let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
     let mut game = start(MatchOptions { players: 4, conditions, seed, ..default() });
@@ -49,11 +49,11 @@ fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
     let id = own_id(&mut game.clients[0]);
     let (entity, absent) = pawn(&mut game, id).expect("the client has a pawn");
     assert!(!absent);
-    game.server.insert_resource(HitBy(entity, 0)).add_systems(
+    game.server.insert_resource(HitCounter(entity, 0)).add_systems(
         Last,
         |mut damage: MessageReader<Damage>,
          away: Query<(), With<AwaitingReconnect>>,
-         mut hit: ResMut<HitBy>| {
+         mut hit: ResMut<HitCounter>| {
             let of = hit.0;
             let hits = damage.read().filter(|damage| damage.target == of && away.contains(of)).count();
             hit.1 += hits;
@@ -66,7 +66,7 @@ fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
         let dark = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };
         world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.set(dark));
     }
-    let mut noticed = Noticed::default();
+    let mut noticed = TimeoutTimes::default();
     for step in 1..=2_000 {
         game.run(seconds(0.01));
         let now = f64::from(step) * 0.01;
@@ -75,7 +75,7 @@ fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
         }
         match pawn(&mut game, id) {
             None => {
-                noticed.gone = Some(now);
+                noticed.removed = Some(now);
                 break;
             }
             Some((same, absent)) => {
@@ -85,7 +85,7 @@ fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
             }
         }
     }
-    noticed.hits = game.server.world().resource::<HitBy>().1;
+    noticed.hits = game.server.world().resource::<HitCounter>().1;
     game.run(seconds(0.5));
     for client in 1..4 {
         assert!(is_connected(&mut game.clients[client]), "another client lost its connection");
@@ -104,7 +104,7 @@ fn silent_client_times_out_on_both_ends_and_its_pawn_can_be_hit_until_removed() 
     let grace = SessionConfig::default().grace.as_secs_f64();
     assert_eq!(grace, 10.0);
     for (switched_off, seed) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
-        let noticed = fall_silent(switched_off, seed);
+        let noticed = expect_timeouts(switched_off, seed);
         eprintln!("switched off: {switched_off}, seed {seed}: {noticed:.2?}");
         let server = noticed.server.expect("the server times out");
         assert!(
@@ -118,7 +118,7 @@ fn silent_client_times_out_on_both_ends_and_its_pawn_can_be_hit_until_removed() 
                 "the client timed out after {client} s"
             );
         }
-        let waited = noticed.gone.expect("the pawn is removed") - server;
+        let waited = noticed.removed.expect("the pawn is removed") - server;
         assert!((grace - 0.05..grace + 0.1).contains(&waited), "the pawn stayed for {waited} s");
         assert!(noticed.hits > 0, "the pawn was never hit");
     }

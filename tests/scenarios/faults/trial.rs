@@ -11,7 +11,7 @@ use unlag_examples::{
 };
 
 use crate::{
-    fire::{Noted, Shown, take_notes},
+    fire::{ClientShotLog, ServerShotLog, record_shots},
     hold_still, own_id, seconds, start, state, stats,
 };
 
@@ -23,35 +23,35 @@ pub struct Trial {
     /// Entity counts of the server and of every client at the start.
     entities: Vec<usize>,
     /// The reason of server refusals that the players did not cause.
-    pub excused: Option<IngressRefusal>,
+    pub expected_refusal: Option<IngressRefusal>,
 }
 
 /// The first invalid value on an app.
 #[derive(Resource, Default)]
-struct Odd(Option<String>);
+struct InvalidValue(Option<String>);
 
 /// Moves as this client first simulated them: the time on its own clock, the tick and the resulting position.
 #[derive(Resource, Default)]
-struct Made(Vec<(f64, Tick, Vec3)>);
+struct OwnerMoves(Vec<(f64, Tick, Vec3)>);
 
 /// Resulting positions of the moves that the server ran.
 #[derive(Resource, Default)]
-struct Ran(HashMap<(NetId, Tick), Vec3>);
+struct ServerMoves(HashMap<(NetId, Tick), Vec3>);
 
 /// A mismatch between an owner and the server, in seconds on the owner's clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Spell {
+pub struct OwnerMismatch {
     pub from: f64,
     pub to: f64,
 }
 
 /// Starting points of tours, each at a stop of the tour: a pawn may get stuck on the straight path from
 /// elsewhere.
-const BEGIN: [(u64, f32, f32); 3] = [(0, 9.0, -13.0), (6, 12.0, -8.0), (7, 13.0, -13.0)];
+const TOUR_STARTS: [(u64, f32, f32); 3] = [(0, 9.0, -13.0), (6, 12.0, -8.0), (7, 13.0, -13.0)];
 /// The smallest position error of an owner that counts as a mismatch, in metres.
-const ERROR: f32 = 0.01;
+const MISMATCH_DISTANCE: f32 = 0.01;
 /// Mismatched moves less than this many seconds apart belong to one mismatch.
-const APART: f64 = 0.1;
+const MISMATCH_GAP: f64 = 0.1;
 
 impl Drop for Trial {
     fn drop(&mut self) {
@@ -65,7 +65,7 @@ fn watch(
     time: Res<Time<Real>>,
     pawns: Query<(&NetId, &SoldierState)>,
     drawn: Query<(&NetId, &DrawnPose, Option<&VisualOffset>)>,
-    mut odd: ResMut<Odd>,
+    mut odd: ResMut<InvalidValue>,
 ) {
     if odd.0.is_some() {
         return;
@@ -86,17 +86,17 @@ fn watch(
     }
 }
 
-fn note_made(
+fn record_owner_moves(
     time: Res<Time<Real>>,
     mut own: Query<&mut MoveTrace, With<LocalControl>>,
-    mut made: ResMut<Made>,
+    mut made: ResMut<OwnerMoves>,
 ) {
     for mut trace in &mut own {
         made.0.extend(trace.0.drain(..).map(|(tick, place)| (time.elapsed_secs_f64(), tick, place)));
     }
 }
 
-fn note_run(mut pawns: Query<(&NetId, &mut MoveTrace)>, mut ran: ResMut<Ran>) {
+fn record_server_moves(mut pawns: Query<(&NetId, &mut MoveTrace)>, mut ran: ResMut<ServerMoves>) {
     for (id, mut trace) in &mut pawns {
         ran.0.extend(trace.0.drain(..).map(|(tick, place)| ((*id, tick), place)));
     }
@@ -111,15 +111,15 @@ impl Trial {
 
     /// Observes a match that was started with `trace` set.
     pub fn watch(what: &str, seed: u64, game: Match) -> Self {
-        let (what, excused) = (what.to_owned(), None);
-        let mut this = Self { game, what, seed, entities: Vec::new(), excused };
-        take_notes(&mut this.game);
-        this.game.server.init_resource::<Ran>().add_systems(Last, note_run);
+        let (what, expected_refusal) = (what.to_owned(), None);
+        let mut this = Self { game, what, seed, entities: Vec::new(), expected_refusal };
+        record_shots(&mut this.game);
+        this.game.server.init_resource::<ServerMoves>().add_systems(Last, record_server_moves);
         for client in &mut this.game.clients {
-            client.init_resource::<Made>().add_systems(Last, note_made);
+            client.init_resource::<OwnerMoves>().add_systems(Last, record_owner_moves);
         }
         for app in this.apps() {
-            app.init_resource::<Odd>().add_systems(Last, watch);
+            app.init_resource::<InvalidValue>().add_systems(Last, watch);
         }
         this.game.run(seconds(3.0));
         this.entities = this.apps().map(entities).collect();
@@ -130,7 +130,7 @@ impl Trial {
     pub fn tour(what: &str, players: u64, conditions: LinkConditions, seed: u64) -> Self {
         let options = MatchOptions { players, conditions, seed, ..MatchOptions::default() };
         let mut trial = Self::new(what, options);
-        for (client, (stop, x, z)) in BEGIN.into_iter().enumerate().take(trial.game.clients.len()) {
+        for (client, (stop, x, z)) in TOUR_STARTS.into_iter().enumerate().take(trial.game.clients.len()) {
             let id = own_id(&mut trial.game.clients[client]);
             let world = trial.game.server.world_mut();
             let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
@@ -167,7 +167,7 @@ impl Trial {
     }
 
     /// The highest number of corrections of one client since `before`.
-    pub fn most_since(&mut self, before: &[u64]) -> u64 {
+    pub fn max_corrections_since(&mut self, before: &[u64]) -> u64 {
         self.corrections().iter().zip(before).map(|(now, before)| now - before).max().unwrap_or(0)
     }
 
@@ -190,29 +190,30 @@ impl Trial {
         carried as f64 / (run + carried).max(1) as f64
     }
 
-    /// Mismatches since the time `from` on the client's clock: its position differed by [`ERROR`] or more
+    /// Mismatches since the time `from` on the client's clock: its position differed by [`MISMATCH_DISTANCE`] or more
     /// from the server's after the same move, or it made moves that the server never ran.
-    pub fn spells(&mut self, client: usize, from: f64) -> Vec<Spell> {
+    pub fn mismatches(&mut self, client: usize, from: f64) -> Vec<OwnerMismatch> {
         let id = own_id(&mut self.game.clients[client]);
-        let made = &self.game.clients[client].world().resource::<Made>().0;
-        let ran = &self.game.server.world().resource::<Ran>().0;
+        let made = &self.game.clients[client].world().resource::<OwnerMoves>().0;
+        let ran = &self.game.server.world().resource::<ServerMoves>().0;
         // Moves in flight have not been run yet.
         let end = self.now(client) - 0.75;
-        let mut spells: Vec<Spell> = Vec::new();
+        let mut mismatches: Vec<OwnerMismatch> = Vec::new();
         for (at, tick, place) in made.iter().filter(|(at, ..)| (from..end).contains(at)) {
-            let astray = ran.get(&(id, *tick)).is_none_or(|there| there.distance(*place) >= ERROR);
-            match spells.last_mut().filter(|last| at - last.to < APART) {
+            let astray =
+                ran.get(&(id, *tick)).is_none_or(|there| there.distance(*place) >= MISMATCH_DISTANCE);
+            match mismatches.last_mut().filter(|last| at - last.to < MISMATCH_GAP) {
                 _ if !astray => {}
                 Some(last) => last.to = *at,
-                None => spells.push(Spell { from: *at, to: *at }),
+                None => mismatches.push(OwnerMismatch { from: *at, to: *at }),
             }
         }
-        spells
+        mismatches
     }
 
     /// The distance that a client's own pawn has walked since the time `from` on its clock, in metres.
-    pub fn walked(&self, client: usize, from: f64) -> f32 {
-        let made = &self.game.clients[client].world().resource::<Made>().0;
+    pub fn distance_walked(&self, client: usize, from: f64) -> f32 {
+        let made = &self.game.clients[client].world().resource::<OwnerMoves>().0;
         let places: Vec<_> =
             made.iter().filter(|(at, ..)| *at >= from).map(|(_, _, place)| place.xz()).collect();
         places.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
@@ -220,29 +221,29 @@ impl Trial {
 
     /// `T_conv`: the seconds from the times `from` on the clients' clocks until the last mismatch ends.
     pub fn back(&mut self, from: &[f64]) -> f64 {
-        let last = |i: usize| self.spells(i, from[i]).last().map_or(0.0, |spell| spell.to - from[i]);
+        let last = |i: usize| self.mismatches(i, from[i]).last().map_or(0.0, |spell| spell.to - from[i]);
         (0..from.len()).map(last).fold(0.0, f64::max)
     }
 
     /// The time on each client's clock, in seconds.
-    pub fn clocks(&self) -> Vec<f64> {
+    pub fn client_times(&self) -> Vec<f64> {
         (0..self.game.clients.len()).map(|i| self.now(i)).collect()
     }
 
     /// Gives all pawns neutral input for 2 s, then asserts the invariants of every row.
-    pub fn check(&mut self) {
+    pub fn assert_invariants(&mut self) {
         self.game.set_firing(false);
         self.game.clients.iter_mut().for_each(hold_still);
         self.run(2.0);
-        self.check_pawns();
-        self.check_shots();
-        self.check_links();
-        self.check_sizes();
+        self.assert_pawns_agree();
+        self.assert_shots_accounted_for();
+        self.assert_links_clean();
+        self.assert_no_growth();
     }
 
-    fn check_pawns(&mut self) {
+    fn assert_pawns_agree(&mut self) {
         for app in self.apps() {
-            assert_eq!(app.world().resource::<Odd>().0, None);
+            assert_eq!(app.world().resource::<InvalidValue>().0, None);
         }
         let names: Vec<_> = self.apps().map(names).collect();
         assert!(names.iter().all(|some| *some == names[0]), "the pawns differ between apps: {names:?}");
@@ -250,7 +251,7 @@ impl Trial {
             let id = own_id(&mut self.game.clients[i]);
             let (here, there) = (state(&mut self.game.clients[i], id), state(&mut self.game.server, id));
             let apart = here.body.position.distance(there.body.position);
-            assert!(apart < ERROR, "client {i} is {apart} m from the server");
+            assert!(apart < MISMATCH_DISTANCE, "client {i} is {apart} m from the server");
             assert_eq!(
                 here.extension.slots, there.extension.slots,
                 "client {i}'s ammunition differs from the server's"
@@ -259,13 +260,13 @@ impl Trial {
     }
 
     /// Asserts that every verdict arrived once and every hit was counted once.
-    fn check_shots(&mut self) {
-        let noted = self.game.server.world().resource::<Noted>();
-        assert_eq!(noted.twice(), [], "shots were counted twice");
+    fn assert_shots_accounted_for(&mut self) {
+        let noted = self.game.server.world().resource::<ServerShotLog>();
+        assert_eq!(noted.counted_twice(), [], "shots were counted twice");
         for i in 0..self.game.clients.len() {
             let id = own_id(&mut self.game.clients[i]);
-            let noted = self.game.server.world().resource::<Noted>();
-            let shown = self.game.clients[i].world().resource::<Shown>();
+            let noted = self.game.server.world().resource::<ServerShotLog>();
+            let shown = self.game.clients[i].world().resource::<ClientShotLog>();
             for shot in shown.fired.keys() {
                 let answered = noted.verdicts.contains_key(&(id.0, *shot));
                 assert_eq!(
@@ -282,14 +283,14 @@ impl Trial {
     }
 
     /// Asserts that no client has strikes or refused packets, and that none was kicked.
-    fn check_links(&mut self) {
+    fn assert_links_clean(&mut self) {
         let world = self.game.server.world_mut();
         let mut links = world.query_filtered::<&LinkTraffic, (With<ClientOf>, With<Connected>)>();
         let traffic: Vec<_> = links.iter(world).copied().collect();
         assert_eq!(traffic.len(), self.game.clients.len(), "a client lost its connection");
         for traffic in traffic {
-            let excused = self.excused.map_or(0, |refusal| traffic.refused.of(refusal));
-            assert_eq!(traffic.refused.total(), excused, "{traffic:?}");
+            let expected_refusal = self.expected_refusal.map_or(0, |refusal| traffic.refused.of(refusal));
+            assert_eq!(traffic.refused.total(), expected_refusal, "{traffic:?}");
             assert_eq!(traffic.strikes, 0.0, "{traffic:?}");
         }
         assert_eq!(self.game.server.world().resource::<IngressStats>().kicked, 0);
@@ -301,7 +302,7 @@ impl Trial {
     }
 
     /// Asserts that entities, queues and links have not grown.
-    fn check_sizes(&mut self) {
+    fn assert_no_growth(&mut self) {
         let now: Vec<_> = self.apps().map(entities).collect();
         assert_eq!(now, self.entities, "entities of the server and the clients");
         for client in &mut self.game.clients {

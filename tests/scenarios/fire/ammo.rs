@@ -10,14 +10,14 @@ use unlag_examples::{
     weapon_set::WeaponSet,
 };
 
-use super::{Shown, take_notes};
+use super::{ClientShotLog, record_shots};
 use crate::{hold_still, own_id, seconds, start, state};
 
 /// Displayed magazine and reserve of the client's own weapon, frame by frame without repetitions.
 #[derive(Resource, Default)]
-struct Display(Vec<(u16, u16)>);
+struct DisplayedAmmo(Vec<(u16, u16)>);
 
-fn display(mut shown: ResMut<Display>, own: Query<&SoldierState, With<LocalControl>>) {
+fn record_displayed_ammo(mut shown: ResMut<DisplayedAmmo>, own: Query<&SoldierState, With<LocalControl>>) {
     for state in &own {
         let hand = state.extension.held_slot();
         let now = (hand.magazine, hand.reserve);
@@ -29,7 +29,7 @@ fn display(mut shown: ResMut<Display>, own: Query<&SoldierState, With<LocalContr
 
 /// One player with a rifle (30 rounds and 150 in reserve) at a round trip of 300 ms, who stands and fires
 /// into the sky.
-fn range(seed: u64) -> (Match, NetId) {
+fn start_range(seed: u64) -> (Match, NetId) {
     let conditions = LinkConditions {
         latency: Duration::from_millis(150),
         jitter: Duration::from_millis(15),
@@ -38,12 +38,12 @@ fn range(seed: u64) -> (Match, NetId) {
     };
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 1, conditions, seed, server, ..MatchOptions::default() });
-    take_notes(&mut game);
+    record_shots(&mut game);
     hold_still(&mut game.clients[0]);
     // The script may have switched to another weapon.
     trigger(&mut game, |trigger| trigger.equip = Some(0));
     game.run(seconds(3.0));
-    game.clients[0].init_resource::<Display>().add_systems(Last, display);
+    game.clients[0].init_resource::<DisplayedAmmo>().add_systems(Last, record_displayed_ammo);
     let id = own_id(&mut game.clients[0]);
     (game, id)
 }
@@ -54,7 +54,7 @@ fn trigger(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
     change(&mut own.single_mut(world).expect("a trigger"));
 }
 
-fn server_state<R>(game: &mut Match, change: impl FnOnce(&mut SoldierState, &Arsenal) -> R) -> R {
+fn edit_server_state<R>(game: &mut Match, change: impl FnOnce(&mut SoldierState, &Arsenal) -> R) -> R {
     let world = game.server.world_mut();
     let arsenal = world.resource::<Arsenal>().clone();
     change(&mut world.query::<&mut SoldierState>().single_mut(world).expect("one pawn"), &arsenal)
@@ -62,7 +62,7 @@ fn server_state<R>(game: &mut Match, change: impl FnOnce(&mut SoldierState, &Ars
 
 /// Successive changes of the displayed magazine and reserve.
 fn changes(game: &Match) -> Vec<(i32, i32)> {
-    let shown = &game.clients[0].world().resource::<Display>().0;
+    let shown = &game.clients[0].world().resource::<DisplayedAmmo>().0;
     let by = |pair: &[(u16, u16)]| {
         (i32::from(pair[1].0) - i32::from(pair[0].0), i32::from(pair[1].1) - i32::from(pair[0].1))
     };
@@ -78,7 +78,7 @@ fn assert_agreed(game: &mut Match, id: NetId) {
 #[test]
 fn displayed_magazine_only_decreases_while_firing_and_increases_once_per_reload() {
     for seed in [1, 2, 3] {
-        let (mut game, id) = range(seed);
+        let (mut game, id) = start_range(seed);
         trigger(&mut game, |trigger| trigger.set(true));
         game.run(seconds(2.0));
         // The server's count at this moment: a display of that would lag, or jump back with each
@@ -113,14 +113,14 @@ fn displayed_magazine_only_decreases_while_firing_and_increases_once_per_reload(
 #[test]
 fn ammunition_granted_by_the_server_is_displayed_once_during_a_burst() {
     for seed in [4, 5, 6] {
-        let (mut game, id) = range(seed);
-        server_state(&mut game, |state, _| state.extension.slots[0].reserve = 60);
+        let (mut game, id) = start_range(seed);
+        edit_server_state(&mut game, |state, _| state.extension.slots[0].reserve = 60);
         game.run(seconds(1.0));
-        game.clients[0].world_mut().resource_mut::<Display>().0.clear();
+        game.clients[0].world_mut().resource_mut::<DisplayedAmmo>().0.clear();
         trigger(&mut game, |trigger| trigger.set(true));
         game.run(seconds(0.7));
         let added =
-            server_state(&mut game, |state, arsenal| state.extension.add_ammo(arsenal, WeaponId(0), 45));
+            edit_server_state(&mut game, |state, arsenal| state.extension.add_ammo(arsenal, WeaponId(0), 45));
         assert_eq!(added, 45);
         game.run(seconds(1.2));
         trigger(&mut game, |trigger| trigger.set(false));
@@ -137,10 +137,10 @@ fn ammunition_granted_by_the_server_is_displayed_once_during_a_burst() {
 #[test]
 fn removed_ammunition_is_corrected_once_and_its_shots_are_refused_as_empty() {
     for seed in [7, 8, 9] {
-        let (mut game, id) = range(seed);
+        let (mut game, id) = start_range(seed);
         trigger(&mut game, |trigger| trigger.set(true));
         game.run(seconds(1.0));
-        server_state(&mut game, |state, _| {
+        edit_server_state(&mut game, |state, _| {
             let slot = &mut state.extension.slots[0];
             (slot.magazine, slot.reserve) = (0, 0);
         });
@@ -151,10 +151,10 @@ fn removed_ammunition_is_corrected_once_and_its_shots_are_refused_as_empty() {
         let changes = changes(&game);
         let odd: Vec<_> = changes.iter().filter(|change| **change != (-1, 0)).collect();
         assert!(matches!(odd[..], [(..=-2, -150)]), "seed {seed}: {changes:?}");
-        assert_eq!(game.clients[0].world().resource::<Display>().0.last(), Some(&(0, 0)));
+        assert_eq!(game.clients[0].world().resource::<DisplayedAmmo>().0.last(), Some(&(0, 0)));
         assert_agreed(&mut game, id);
         // The shots that the client displayed meanwhile are refused.
-        let seen = game.clients[0].world().resource::<Shown>();
+        let seen = game.clients[0].world().resource::<ClientShotLog>();
         let refused = ShotResult::Refused(ShotRefusal::Empty);
         let empty = seen.verdicts.values().filter(|all| **all == [refused]).count();
         assert!((3..=9).contains(&empty), "seed {seed}: {empty} shots were refused, since {when:?}");

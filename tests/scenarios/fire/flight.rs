@@ -21,7 +21,7 @@ const SHOTS: usize = 8;
 
 /// Projectiles that a client displayed, by shot.
 #[derive(Resource, Default)]
-struct Screen {
+struct ProjectileLog {
     flights: BTreeMap<u32, Flight>,
     /// The maximum number of projectiles at the same time.
     most: usize,
@@ -36,16 +36,16 @@ struct Flight {
     from: f32,
     to: f32,
     /// Arrival time of the server's launch message, in seconds.
-    word: Option<f32>,
+    launch_received: Option<f32>,
     last: Option<DrawnProjectile>,
     /// The largest deviation from the motion that its velocity predicts, in metres: over the whole flight,
     /// and since the server's launch message.
     step: f32,
-    step_after_word: f32,
+    step_after_launch: f32,
 }
 
-fn watch(
-    mut screen: ResMut<Screen>,
+fn record_projectiles(
+    mut screen: ResMut<ProjectileLog>,
     time: Res<Time>,
     flying: Query<&DrawnProjectile>,
     mut shown: MessageReader<ProjectileAppeared>,
@@ -59,7 +59,7 @@ fn watch(
         (flight.own, flight.from) = (new.drawn.own, now);
     }
     for launch in launches.read() {
-        screen.flights.entry(launch.shot.0).or_default().word.get_or_insert(now);
+        screen.flights.entry(launch.shot.0).or_default().launch_received.get_or_insert(now);
     }
     for drawn in &flying {
         let flight = screen.flights.entry(drawn.shot.0).or_default();
@@ -67,8 +67,8 @@ fn watch(
             let expected = last.position + (last.velocity + drawn.velocity) * (0.5 * dt);
             let step = drawn.position.distance(expected);
             flight.step = flight.step.max(step);
-            if flight.word.is_some() {
-                flight.step_after_word = flight.step_after_word.max(step);
+            if flight.launch_received.is_some() {
+                flight.step_after_launch = flight.step_after_launch.max(step);
             }
         }
         flight.last = Some(*drawn);
@@ -83,9 +83,9 @@ fn watch(
 
 /// End points according to the server.
 #[derive(Resource, Default)]
-struct Truth(BTreeMap<u32, Vec3>);
+struct ServerEnds(BTreeMap<u32, Vec3>);
 
-fn note_ends(mut truth: ResMut<Truth>, mut ends: MessageReader<ProjectileEnd>) {
+fn note_ends(mut truth: ResMut<ServerEnds>, mut ends: MessageReader<ProjectileEnd>) {
     truth.0.extend(ends.read().map(|end| (end.shot.0, end.point)));
 }
 
@@ -105,7 +105,7 @@ fn trigger(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
 }
 
 /// Fires eight rockets at a round trip of 120 ms; the server rewinds by `max_age` at most.
-fn rockets(max_age: Option<Duration>) -> Match {
+fn fire_rockets(max_age: Option<Duration>) -> Match {
     let conditions = LinkConditions {
         latency: Duration::from_millis(60),
         jitter: Duration::from_millis(5),
@@ -118,9 +118,9 @@ fn rockets(max_age: Option<Duration>) -> Match {
     (0..2).for_each(|i| hold_still(&mut game.clients[i]));
     game.set_firing(false);
     game.run(seconds(3.0));
-    game.server.init_resource::<Truth>().add_systems(Update, note_ends);
+    game.server.init_resource::<ServerEnds>().add_systems(Update, note_ends);
     for client in &mut game.clients {
-        client.init_resource::<Screen>().add_systems(Last, watch);
+        client.init_resource::<ProjectileLog>().add_systems(Last, record_projectiles);
     }
     trigger(&mut game, |trigger| trigger.equip = Some(2));
     game.run(seconds(1.0));
@@ -136,17 +136,17 @@ fn rockets(max_age: Option<Duration>) -> Match {
         trigger(&mut game, |trigger| trigger.reload = true);
         game.run(seconds(2.5));
     }
-    assert_eq!(game.server.world().resource::<Truth>().0.len(), SHOTS);
+    assert_eq!(game.server.world().resource::<ServerEnds>().0.len(), SHOTS);
     game
 }
 
 #[test]
 fn own_rocket_at_120_ms_is_confirmed_without_a_jump_and_shown_to_others_once() {
-    let mut game = rockets(None);
-    let truth = game.server.world().resource::<Truth>().0.clone();
+    let mut game = fire_rockets(None);
+    let truth = game.server.world().resource::<ServerEnds>().0.clone();
     let mut long = 0;
     for (i, client) in game.clients.iter_mut().enumerate() {
-        let screen = client.world().resource::<Screen>();
+        let screen = client.world().resource::<ProjectileLog>();
         assert_eq!(screen.flights.len(), SHOTS, "client {i}");
         assert_eq!(screen.most, 1, "client {i}: one rocket was displayed twice");
         for (shot, flight) in &screen.flights {
@@ -158,13 +158,16 @@ fn own_rocket_at_120_ms_is_confirmed_without_a_jump_and_shown_to_others_once() {
             let apart = point.distance(truth[shot]);
             assert!(apart < 0.05, "client {i}: the explosion is {apart} m from the server's");
             assert!(i > 0 || flight.step <= 0.05, "{} m: {flight:?}", flight.step);
-            let word = flight.word.map(|word| word - flight.from);
+            let launch_received = flight.launch_received.map(|launch_received| launch_received - flight.from);
             if i > 0 || flight.to - flight.from < 0.6 {
                 continue;
             }
             // The rocket flies on after the server's launch message.
-            assert!(word.is_some_and(|word| (0.1..0.35).contains(&word)), "{word:?}: {flight:?}");
-            assert!(flight.step_after_word > 0.0, "{flight:?}");
+            assert!(
+                launch_received.is_some_and(|launch_received| (0.1..0.35).contains(&launch_received)),
+                "{launch_received:?}: {flight:?}"
+            );
+            assert!(flight.step_after_launch > 0.0, "{flight:?}");
             long += 1;
         }
     }
@@ -175,14 +178,14 @@ fn own_rocket_at_120_ms_is_confirmed_without_a_jump_and_shown_to_others_once() {
 fn own_rocket_is_eased_to_the_clamped_view_time_of_the_server() {
     // An offset of two metres is too large for 5 cm per frame within the maximum easing time.
     for (max_age, most) in [(150, 0.05), (60, 0.12)] {
-        let mut game = rockets(Some(Duration::from_millis(max_age)));
-        let screen = game.clients[0].world_mut().remove_resource::<Screen>().expect("a screen");
+        let mut game = fire_rockets(Some(Duration::from_millis(max_age)));
+        let screen = game.clients[0].world_mut().remove_resource::<ProjectileLog>().expect("a screen");
         assert_eq!(screen.flights.len(), SHOTS);
         let (mut step, mut walked) = (0.0_f32, 0);
         for flight in screen.flights.values() {
             assert_eq!((flight.shown, flight.ended.len()), (1, 1), "{flight:?}");
             step = step.max(flight.step);
-            walked += u32::from(flight.step_after_word > 0.005);
+            walked += u32::from(flight.step_after_launch > 0.005);
         }
         println!("{max_age} ms: {step} m at most, {walked} eased");
         assert!(walked >= 5, "only {walked} rockets were eased: the view times were not clamped");

@@ -9,29 +9,29 @@ use unlag_examples::{
     weapon_set::WeaponSet,
 };
 
-use super::{Noted, Shown, client_of, give_hands, take_notes};
+use super::{ClientShotLog, ServerShotLog, add_periodic_reloads, client_of, record_shots};
 use crate::{own_id, seconds, start};
 
 #[derive(Debug, Default)]
-struct Fought {
+struct FightResult {
     rounds: usize,
     deaths: usize,
     reloads: u64,
     refused: Vec<(ShotRefusal, NetId, Tick)>,
     /// Shots that left from farther away than the rules tolerate: their shooter had been pushed, or
     /// extrapolated for lack of its moves, and had not received the correction yet.
-    far: usize,
+    out_of_tolerance: usize,
 }
 
 /// Number of deaths and of started reloads.
 #[derive(Resource, Default)]
-struct Lived {
+struct LifeCounts {
     deaths: usize,
     reloads: u64,
 }
 
-fn note_lives(
-    mut lived: ResMut<Lived>,
+fn count_lives(
+    mut lived: ResMut<LifeCounts>,
     mut died: MessageReader<Died>,
     mut steps: MessageReader<bevy_unlag::core::StepEvent<Soldier>>,
 ) {
@@ -44,45 +44,47 @@ fn note_lives(
 
 /// A fight of four players on Unreal's bad link, who run, jump, turn, crouch, reload, switch weapons, die and
 /// respawn.
-fn fight(seed: u64, time: f64, rules: FireRules) -> Fought {
-    fight_by(seed, rules, |game| game.fight(time))
+fn fight(seed: u64, time: f64, rules: FireRules) -> FightResult {
+    fight_with(seed, rules, |game| game.fight(time))
 }
 
 /// [`fight`] with a custom course of the match.
-fn fight_by(seed: u64, rules: FireRules, fight: impl FnOnce(&mut Match)) -> Fought {
+fn fight_with(seed: u64, rules: FireRules, fight: impl FnOnce(&mut Match)) -> FightResult {
     let conditions = LinkPreset::named("Bad (UE)").expect("a built-in preset").conditions();
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 4, conditions, seed, server, ..MatchOptions::default() });
-    take_notes(&mut game);
-    game.server.insert_resource(rules).init_resource::<Lived>();
-    game.server.add_systems(Update, note_lives);
-    game.clients.iter_mut().for_each(give_hands);
+    record_shots(&mut game);
+    game.server.insert_resource(rules).init_resource::<LifeCounts>();
+    game.server.add_systems(Update, count_lives);
+    game.clients.iter_mut().for_each(add_periodic_reloads);
     fight(&mut game);
     game.run(seconds(2.0));
     let report = game.report();
     println!("seed {seed}:\n{}", report.table());
 
-    let mut fought = Fought::default();
+    let mut fought = FightResult::default();
     for i in 0..game.clients.len() {
         let id = own_id(&mut game.clients[i]);
         let world = game.server.world();
-        for (shot, fired) in &game.clients[i].world().resource::<Shown>().fired {
-            let Some((_, state)) = world.resource::<Noted>().left.get(&(id.0, *shot)) else { continue };
+        for (shot, fired) in &game.clients[i].world().resource::<ClientShotLog>().fired {
+            let Some((_, state)) = world.resource::<ServerShotLog>().left.get(&(id.0, *shot)) else {
+                continue;
+            };
             let off = fired.from - CapsuleModel::eye(world.resource::<CapsuleConfig>(), &state.body);
             let near = Vec2::new(off.x, off.z).length() <= rules.eye_tolerance;
-            fought.far += usize::from(!near || off.y.abs() > rules.eye_height_tolerance);
+            fought.out_of_tolerance += usize::from(!near || off.y.abs() > rules.eye_height_tolerance);
         }
     }
-    let refused: Vec<_> = game.server.world().resource::<Noted>().refused().collect();
+    let refused: Vec<_> = game.server.world().resource::<ServerShotLog>().refused().collect();
     for ((id, shot), why, at) in refused {
         let client = client_of(&mut game, id);
-        let shown = game.clients[client].world().resource::<Shown>().fired.contains_key(&shot.0);
+        let shown = game.clients[client].world().resource::<ClientShotLog>().fired.contains_key(&shot.0);
         println!("  {id:?} {shot:?}: {why:?} at {at:?}, shown {shown}");
         fought.refused.push((why, id, shot));
     }
     let world = game.server.world();
-    fought.rounds = world.resource::<Noted>().left.len();
-    let lived = world.resource::<Lived>();
+    fought.rounds = world.resource::<ServerShotLog>().left.len();
+    let lived = world.resource::<LifeCounts>();
     (fought.deaths, fought.reloads) = (lived.deaths, lived.reloads);
     println!("  {fought:?}");
     fought
@@ -90,22 +92,22 @@ fn fight_by(seed: u64, rules: FireRules, fight: impl FnOnce(&mut Match)) -> Foug
 
 #[test]
 fn honest_shots_are_never_refused_on_unreals_bad_link() {
-    let (mut rounds, mut far) = (0, 0);
+    let (mut rounds, mut out_of_tolerance) = (0, 0);
     for seed in [1, 5, 8] {
         let fought = fight(seed, 60.0, FireRules::default());
         assert!(fought.rounds > 800 && fought.deaths > 20 && fought.reloads > 40, "{fought:?}");
         assert_eq!(fought.refused, [], "seed {seed}");
-        (rounds, far) = (rounds + fought.rounds, far + fought.far);
+        (rounds, out_of_tolerance) = (rounds + fought.rounds, out_of_tolerance + fought.out_of_tolerance);
     }
     // A pawn pushed by a rocket shoots from its old place for one round trip.
-    assert!(far * 100 <= rounds, "{far} of {rounds}");
+    assert!(out_of_tolerance * 100 <= rounds, "{out_of_tolerance} of {rounds}");
 }
 
 #[test]
 fn clients_with_hitches_have_at_most_2_aim_and_5_dead_refusals_per_fight() {
     let mut rounds = 0;
     for (seed, hand) in [(3, 15.0), (4, 25.0), (5, 40.0)] {
-        let fought = fight_by(seed, FireRules::default(), |game| {
+        let fought = fight_with(seed, FireRules::default(), |game| {
             for client in &mut game.clients {
                 client.world_mut().resource_mut::<ScriptedPlayer>().hand = hand;
             }

@@ -27,7 +27,7 @@ struct Wave(u32);
 
 /// Messages and events that the server received.
 #[derive(Resource, Default)]
-struct Come {
+struct ReceivedCounts {
     chats: Vec<usize>,
     both: u32,
     waves: u32,
@@ -50,16 +50,16 @@ fn hear(
     mut chats: Query<&mut MessageReceiver<Chat>, With<ClientOf>>,
     mut both: Query<&mut MessageReceiver<BothWays>, With<ClientOf>>,
     mut wrong: Query<&mut MessageReceiver<FromServer>, With<ClientOf>>,
-    mut come: ResMut<Come>,
+    mut received_counts: ResMut<ReceivedCounts>,
 ) {
     for mut chat in &mut chats {
-        come.chats.extend(chat.receive().map(|chat| chat.0.len()));
+        received_counts.chats.extend(chat.receive().map(|chat| chat.0.len()));
     }
     for mut both in &mut both {
-        come.both += both.receive().count() as u32;
+        received_counts.both += both.receive().count() as u32;
     }
     for mut wrong in &mut wrong {
-        come.from_server += wrong.receive().count() as u32;
+        received_counts.from_server += wrong.receive().count() as u32;
     }
 }
 
@@ -69,11 +69,12 @@ fn pair(conditions: LinkConditions) -> (App, App) {
     let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
     protocol(&mut server);
     protocol(&mut client);
-    server.init_resource::<Come>().add_systems(PreUpdate, hear.after(MessageSystems::Receive)).add_observer(
-        |_: On<RemoteEvent<Wave>>, mut come: ResMut<Come>| {
-            come.waves += 1;
-        },
-    );
+    server
+        .init_resource::<ReceivedCounts>()
+        .add_systems(PreUpdate, hear.after(MessageSystems::Receive))
+        .add_observer(|_: On<RemoteEvent<Wave>>, mut received_counts: ResMut<ReceivedCounts>| {
+            received_counts.waves += 1;
+        });
     for app in [&mut server, &mut client] {
         app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
     }
@@ -91,9 +92,9 @@ fn run(server: &mut App, client: &mut App, seconds: f64) {
     }
 }
 
-fn come(server: &App) -> (usize, u32, u32, u32) {
-    let come = server.world().resource::<Come>();
-    (come.chats.len(), come.both, come.waves, come.from_server)
+fn received_counts(server: &App) -> (usize, u32, u32, u32) {
+    let received_counts = server.world().resource::<ReceivedCounts>();
+    (received_counts.chats.len(), received_counts.both, received_counts.waves, received_counts.from_server)
 }
 
 #[test]
@@ -112,9 +113,9 @@ fn registered_game_messages_and_fragments_pass_the_filters() {
         waves.trigger::<Talk>(Wave(2));
     }
     run(&mut server, &mut client, 6.0);
-    assert_eq!(come(&server), (8, 8, 8, 0));
+    assert_eq!(received_counts(&server), (8, 8, 8, 0));
     assert_eq!(
-        server.world().resource::<Come>().chats,
+        server.world().resource::<ReceivedCounts>().chats,
         [3, 900, 5_000, 8_000, 2_000, 7_000, 6_000, 5_000],
         "messages must arrive in order"
     );
@@ -156,11 +157,11 @@ fn game_messages_in_a_wrong_direction_or_channel_are_refused() {
     assert_eq!(traffic(&mut server, 0).refused.of(IngressRefusal::Malformed), 1);
     send(&mut client, &message(chatter, Some(3), &ids(&server, "BothWays")));
     run(&mut server, &mut client, 0.1);
-    assert_eq!(come(&server), (0, 1, 0, 0));
+    assert_eq!(received_counts(&server), (0, 1, 0, 0));
 
     // Without the filters lightyear accepts messages that only servers may send.
     server.world_mut().resource_mut::<IngressLimits>().enabled = false;
     send(&mut client, &message(talk, Some(0), &ids(&server, "FromServer")));
     run(&mut server, &mut client, 0.1);
-    assert_eq!(come(&server).3, 1, "lightyear alone refuses the message: the test shows nothing");
+    assert_eq!(received_counts(&server).3, 1, "lightyear alone refuses the message: the test shows nothing");
 }

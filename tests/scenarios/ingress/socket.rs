@@ -30,7 +30,7 @@ fn run(server: &mut App, time: Duration) {
 }
 
 /// Sends `bytes` once from each of `ports` ports.
-fn from_ports(ports: usize, to: SocketAddr, bytes: &[u8]) -> Vec<UdpSocket> {
+fn send_from_ports(ports: usize, to: SocketAddr, bytes: &[u8]) -> Vec<UdpSocket> {
     let send = |_| {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         socket.send_to(bytes, to).expect("the datagram can be sent");
@@ -47,7 +47,7 @@ fn known(server: &mut App) -> (usize, usize) {
 }
 
 /// A connection request whose token no known key has encrypted.
-fn foreign() -> Vec<u8> {
+fn foreign_request() -> Vec<u8> {
     [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat()
 }
 
@@ -74,18 +74,18 @@ fn request(to: SocketAddr) -> Vec<u8> {
 #[test]
 fn junk_datagrams_and_foreign_requests_get_no_link() {
     let (mut server, address) = server();
-    let _sockets = from_ports(100, address, &[0x15; 64]);
+    let _sockets = send_from_ports(100, address, &[0x15; 64]);
     server.update();
     assert_eq!(known(&mut server), (0, 0));
     assert_eq!(stats(&server).refused.of(IngressRefusal::NotNetcode), 100);
     // No more than the operating system's default receive buffer holds at this size.
-    let _sockets = from_ports(60, address, &foreign());
+    let _sockets = send_from_ports(60, address, &foreign_request());
     server.update();
     assert_eq!(known(&mut server), (0, 0));
     assert_eq!(stats(&server).refused.of(IngressRefusal::ForeignToken), 60);
     // Control: without the filters each address gets a link.
     server.world_mut().resource_mut::<IngressLimits>().enabled = false;
-    let _sockets = from_ports(100, address, &[0x15; 64]);
+    let _sockets = send_from_ports(100, address, &[0x15; 64]);
     server.update();
     assert_eq!(known(&mut server), (100, 100));
 }
@@ -93,14 +93,14 @@ fn junk_datagrams_and_foreign_requests_get_no_link() {
 #[test]
 fn requests_of_one_host_get_at_most_32_links_which_expire() {
     let (mut server, address) = server();
-    let _sockets = from_ports(60, address, &request(address));
+    let _sockets = send_from_ports(60, address, &request(address));
     server.update();
     assert_eq!(known(&mut server), (32, 32), "links of one host");
     assert_eq!(stats(&server).refused.of(IngressRefusal::ConnectionRequests), 28);
     run(&mut server, Duration::from_secs(6));
     assert_eq!(known(&mut server), (0, 0), "links that never connect must expire");
     // The host's share is free again.
-    let _sockets = from_ports(1, address, &request(address));
+    let _sockets = send_from_ports(1, address, &request(address));
     server.update();
     assert_eq!(known(&mut server), (1, 1));
 }
@@ -115,7 +115,7 @@ fn host_at_its_link_limit_does_not_block_another_host() {
         limits.burst = Duration::from_secs(1);
     });
     run(&mut server, Duration::from_millis(100));
-    let _sockets = from_ports(60, address, &request(address));
+    let _sockets = send_from_ports(60, address, &request(address));
     server.update();
     assert_eq!(known(&mut server), (32, 32));
     // Another host at the same time.
@@ -137,7 +137,7 @@ fn connection_requests_are_limited_per_second() {
     });
     // Token buckets start full, whatever their rate.
     run(&mut server, Duration::from_millis(100));
-    let _sockets = from_ports(60, address, &request(address));
+    let _sockets = send_from_ports(60, address, &request(address));
     server.update();
     assert_eq!(known(&mut server), (10, 10));
 }
@@ -146,7 +146,7 @@ fn connection_requests_are_limited_per_second() {
 fn socket_reads_at_most_the_configured_datagrams_per_frame() {
     let (mut server, address) = server();
     set_all(&mut server, |limits| limits.datagrams_per_frame = 30);
-    let _sockets = from_ports(70, address, &[0x15; 64]);
+    let _sockets = send_from_ports(70, address, &[0x15; 64]);
     for refused in [30, 60, 70, 70] {
         server.update();
         assert_eq!(stats(&server).refused.of(IngressRefusal::NotNetcode), refused);

@@ -4,7 +4,7 @@ use super::*;
 
 /// Whether the received messages are a gapless prefix of those sent: their numbers are the sending order over
 /// all types.
-fn is_a_beginning(words: &[Word]) -> bool {
+fn is_gapless_prefix(words: &[LoggedMessage]) -> bool {
     let mut numbers: Vec<_> = words.iter().map(|word| word.number).collect();
     numbers.sort_unstable();
     numbers.into_iter().eq(0..words.len() as u32)
@@ -12,7 +12,7 @@ fn is_a_beginning(words: &[Word]) -> bool {
 
 #[test]
 fn reliable_messages_arrive_once_and_in_order_on_any_link() {
-    for conditions in [LinkConditions::PERFECT, bad()] {
+    for conditions in [LinkConditions::PERFECT, bad_link()] {
         let mut game = Game::start(2, conditions);
         let pawn = game.pawn(Some(0));
         for frame in 0..900 {
@@ -24,8 +24,11 @@ fn reliable_messages_arrive_once_and_in_order_on_any_link() {
                 send_about(&mut game.server, pawn, Shout(frame * 2 + 1));
             }
             game.run(1);
-            assert!(is_a_beginning(&heard_all(&game.server, &["Say", "Add"])), "up, frame {frame}");
-            assert!(is_a_beginning(&heard_all(&game.clients[0], &["Tell", "Shout"])), "down, frame {frame}");
+            assert!(is_gapless_prefix(&logged_all(&game.server, &["Say", "Add"])), "up, frame {frame}");
+            assert!(
+                is_gapless_prefix(&logged_all(&game.clients[0], &["Tell", "Shout"])),
+                "down, frame {frame}"
+            );
         }
         let evens = || (0..100).map(|number| number * 2);
         assert!(numbers(&game.server, "Say").into_iter().eq(evens()));
@@ -34,22 +37,22 @@ fn reliable_messages_arrive_once_and_in_order_on_any_link() {
         for client in &game.clients {
             assert!(numbers(client, "Shout").into_iter().eq(evens().map(|even| even + 1)));
         }
-        assert!(heard(&game.clients[1], "Tell").is_empty(), "only the pawn's owner may receive `Tell`");
+        assert!(logged(&game.clients[1], "Tell").is_empty(), "only the pawn's owner may receive `Tell`");
         let link = game.link(0).expect("the client is connected");
-        assert!(heard(&game.server, "Say").iter().all(|word| word.from == MessageSource::Client(link)));
-        assert!(heard(&game.server, "Say").iter().all(|word| word.about.is_none()));
-        assert!(heard(&game.server, "Add").iter().all(|word| word.about == Some(pawn)));
-        assert!(heard(&game.clients[1], "Shout").iter().all(|word| word.about == Some(pawn)));
+        assert!(logged(&game.server, "Say").iter().all(|word| word.from == MessageSource::Client(link)));
+        assert!(logged(&game.server, "Say").iter().all(|word| word.about.is_none()));
+        assert!(logged(&game.server, "Add").iter().all(|word| word.about == Some(pawn)));
+        assert!(logged(&game.clients[1], "Shout").iter().all(|word| word.about == Some(pawn)));
         // The server itself receives its messages to all clients.
-        assert_eq!(heard(&game.server, "Shout").len(), 100);
-        assert!(heard(&game.server, "Shout").iter().all(|word| word.from == MessageSource::Server));
+        assert_eq!(logged(&game.server, "Shout").len(), 100);
+        assert!(logged(&game.server, "Shout").iter().all(|word| word.from == MessageSource::Server));
         let traffic = game.traffic(0);
         assert_eq!((traffic.refused.total(), traffic.strikes), (0, 0.0), "{traffic:?}");
     }
 }
 
-fn heard_all(app: &App, kinds: &[&str]) -> Vec<Word> {
-    kinds.iter().flat_map(|kind| heard(app, kind)).collect()
+fn logged_all(app: &App, kinds: &[&str]) -> Vec<LoggedMessage> {
+    kinds.iter().flat_map(|kind| logged(app, kind)).collect()
 }
 
 #[test]
@@ -77,7 +80,7 @@ fn messages_of_a_frame_are_sent_in_that_frame_and_share_packets() {
 
 #[test]
 fn unreliable_messages_may_be_lost_and_never_arrive_twice() {
-    let conditions = LinkConditions { duplication: 0.5, ..bad() };
+    let conditions = LinkConditions { duplication: 0.5, ..bad_link() };
     let mut game = Game::start(1, conditions);
     for number in 0..200 {
         send(&mut game.clients[0], Wave(number));
@@ -101,7 +104,7 @@ fn message_rules_apply_to_the_host_without_a_link() {
     send(&mut game.server, Say(1));
     send_about(&mut game.server, own, Say(2));
     send_about(&mut game.server, other, Say(3));
-    for ask in [judged::GOOD, judged::BAD, judged::HOSTILE, judged::GOOD] {
+    for ask in [validators::GOOD, validators::BAD, validators::HOSTILE, validators::GOOD] {
         send(&mut game.server, Ask(ask));
     }
     send_about(&mut game.server, own, Tell(5));
@@ -109,10 +112,10 @@ fn message_rules_apply_to_the_host_without_a_link() {
     send_about(&mut game.server, own, Shout(7));
     (0..20).for_each(|number| send(&mut game.server, Seldom(number)));
     game.run(5);
-    let words = heard(&game.server, "Say");
+    let words = logged(&game.server, "Say");
     assert!(words.iter().all(|word| word.from == MessageSource::Host));
     assert!(words.iter().map(|word| (word.number, word.about)).eq([(1, None), (2, Some(own))]), "{words:?}");
-    assert_eq!(numbers(&game.server, "Ask"), [judged::GOOD, judged::GOOD]);
+    assert_eq!(numbers(&game.server, "Ask"), [validators::GOOD, validators::GOOD]);
     assert_eq!(numbers(&game.server, "Seldom").len(), 5);
     assert_eq!(stats(&game.server).limited, 15);
     assert_eq!((numbers(&game.server, "Tell"), numbers(&game.clients[0], "Tell")), (vec![5], vec![6]));
@@ -139,7 +142,7 @@ fn messages_that_cannot_be_sent_are_counted() {
     assert_eq!((stats(&game.clients[0]).unsent, stats(&game.clients[0]).sent), (3, 0));
     // One of them is about a pawn that was despawned before the message could be sent.
     assert_eq!((stats(&game.server).unsent, stats(&game.server).sent), (4, 0));
-    assert!(game.server.world().resource::<Heard>().0.is_empty());
+    assert!(game.server.world().resource::<ReceivedLog>().0.is_empty());
     // Messages that can be sent.
     send_to(&mut game.server, link, Tell(2));
     send(&mut game.clients[0], Long::<true>(1_000));

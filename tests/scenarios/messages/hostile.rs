@@ -4,7 +4,13 @@ use super::*;
 use crate::ingress::{channel, message_id};
 
 /// One packet for every possible message type index, followed by `body`.
-fn every_name(client: &App, channel_name: &str, message: &str, reliable: bool, body: &[u8]) -> Vec<Vec<u8>> {
+fn every_message_index(
+    client: &App,
+    channel_name: &str,
+    message: &str,
+    reliable: bool,
+    body: &[u8],
+) -> Vec<Vec<u8>> {
     let (channel, id) = (channel(client, channel_name), message_id(client, message));
     let mut number = 0_u16;
     (0..=u16::MAX)
@@ -18,7 +24,7 @@ fn every_name(client: &App, channel_name: &str, message: &str, reliable: bool, b
 }
 
 /// Sends the packets from the first client, `a_frame` of them per frame.
-fn pour(game: &mut Game, packets: &[Vec<u8>], a_frame: usize) {
+fn send_paced(game: &mut Game, packets: &[Vec<u8>], a_frame: usize) {
     for some in packets.chunks(a_frame) {
         some.iter().for_each(|packet| crate::ingress::send(&mut game.clients[0], packet));
         game.run(1);
@@ -26,7 +32,7 @@ fn pour(game: &mut Game, packets: &[Vec<u8>], a_frame: usize) {
     game.run(3);
 }
 
-fn open_all_gates(game: &mut Game) {
+fn remove_limits(game: &mut Game) {
     let open = f32::INFINITY;
     game.server.insert_resource(IngressLimits {
         datagrams_per_second: open,
@@ -43,13 +49,18 @@ fn open_all_gates(game: &mut Game) {
 fn no_message_index_lets_a_client_send_in_another_direction_or_channel() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.seconds(4);
-    open_all_gates(&mut game);
+    remove_limits(&mut game);
     // A number without a pawn: the first bit of the body is clear.
     let body = (5_u64 << 1).to_le_bytes();
-    let packets =
-        every_name(&game.clients[0], "GameUnreliableChannel", "GameUnreliableMessage", false, &body[..5]);
-    pour(&mut game, &packets, 100);
-    let words: Vec<_> = game.server.world().resource::<Heard>().0.clone();
+    let packets = every_message_index(
+        &game.clients[0],
+        "GameUnreliableChannel",
+        "GameUnreliableMessage",
+        false,
+        &body[..5],
+    );
+    send_paced(&mut game, &packets, 100);
+    let words: Vec<_> = game.server.world().resource::<ReceivedLog>().0.clone();
     let kinds: Vec<_> = words.iter().map(|word| (word.kind, word.number)).collect();
     assert_eq!(kinds, [("Wave", 5)], "only `Wave` is unreliable and sent to the server");
     // Seven types of this test, and the game's own one.
@@ -70,7 +81,7 @@ fn messages_about_another_players_pawn_are_refused_and_finally_kick_the_sender()
     send_about(&mut game.clients[0], other, Wave(3));
     game.run(3);
     assert_eq!(numbers(&game.server, "Say"), [2]);
-    assert!(heard(&game.server, "Wave").is_empty());
+    assert!(logged(&game.server, "Wave").is_empty());
     assert_eq!(game.refused(0, IngressRefusal::Owner), 2);
     let strikes = game.traffic(0).strikes;
     assert!((3.0..=4.0).contains(&strikes), "{strikes} strikes");
@@ -108,7 +119,7 @@ fn undecodable_messages_are_dropped_and_cost_strikes() {
 fn random_envelopes_are_refused_and_valid_messages_still_arrive() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.seconds(4);
-    open_all_gates(&mut game);
+    remove_limits(&mut game);
     let (channel, id) = (
         channel(&game.clients[0], "GameUnreliableChannel"),
         message_id(&game.clients[0], "GameUnreliableMessage"),
@@ -125,7 +136,7 @@ fn random_envelopes_are_refused_and_valid_messages_still_arrive() {
             packets.push(crate::ingress::message(channel, None, &[&id[..], &bytes].concat()));
         }
     }
-    pour(&mut game, &packets, 20);
+    send_paced(&mut game, &packets, 20);
     let refused = stats(&game.server).refused;
     assert_eq!(refused, packets.len() as u64, "{:?}", game.traffic(0));
     send(&mut game.clients[0], Say(1));

@@ -10,7 +10,7 @@ use super::*;
 
 #[test]
 fn client_disconnects_when_its_reliable_queue_overflows() {
-    let mut game = Game::start(2, bad());
+    let mut game = Game::start(2, bad_link());
     (0..256).for_each(|number| send(&mut game.clients[0], Say(number)));
     game.run(1);
     assert_eq!(stats(&game.clients[0]).overflowed, 0);
@@ -50,7 +50,7 @@ fn server_kicks_a_client_whose_reliable_queue_overflows() {
 
 #[test]
 fn message_rate_is_limited_by_the_client_and_enforced_by_the_server() {
-    let mut game = Game::start(1, bad());
+    let mut game = Game::start(1, bad_link());
     game.seconds(4);
     for second in 0..8 {
         (0..20).for_each(|number| send(&mut game.clients[0], Seldom(second * 20 + number)));
@@ -80,7 +80,7 @@ fn message_rate_is_limited_by_the_client_and_enforced_by_the_server() {
 }
 
 /// Movement figures during a flood of game messages in both directions.
-struct Flooded {
+struct FloodFigures {
     /// Unacknowledged moves: maximum and 99th percentile over all frames.
     unanswered: (u64, u64),
     /// Age of the newest snapshot of remote pawns, in ticks: maximum and 99th percentile.
@@ -92,11 +92,11 @@ struct Flooded {
 /// Runs a match with thirty remote pawns on a link with the given rate. For ten seconds the game sends, per
 /// frame, `messages` reliable messages of 200 bytes each way and as many small unreliable ones to the client.
 /// `tame` keeps the bandwidth limits.
-fn flooded(bytes_per_second: u32, messages: u32, tame: bool) -> Flooded {
+fn run_flood(bytes_per_second: u32, messages: u32, tame: bool) -> FloodFigures {
     let line = LinkConditions { latency: crate::seconds(0.02), bytes_per_second, ..LinkConditions::PERFECT };
     let mut game = Game::start(1, line);
     for id in 101..131 {
-        pawns::stand(&mut game, id);
+        pawns::spawn_standing_pawn(&mut game, id);
     }
     // Half the rate: the rest is for acknowledgements and packet overhead.
     game.server.insert_resource(DownlinkBudget { bytes_per_second: bytes_per_second / 2 });
@@ -125,7 +125,7 @@ fn flooded(bytes_per_second: u32, messages: u32, tame: bool) -> Flooded {
     }
     unanswered.sort_unstable();
     ages.sort_unstable();
-    Flooded {
+    FloodFigures {
         unanswered: (unanswered[639], unanswered[633]),
         age: (ages[639], ages[633]),
         come: (numbers(&game.clients[0], "Long<false>").len(), numbers(&game.clients[0], "Spark").len()),
@@ -135,8 +135,8 @@ fn flooded(bytes_per_second: u32, messages: u32, tame: bool) -> Flooded {
 #[test]
 fn flood_of_reliable_messages_delays_movement_by_at_most_94_ms() {
     for rate in [64_000, 16_000] {
-        let calm = flooded(rate, 0, true);
-        let tame = flooded(rate, 2, true);
+        let calm = run_flood(rate, 0, true);
+        let tame = run_flood(rate, 2, true);
         println!(
             "{rate} bytes/s: unacked moves {:?}, {:?} in a flood; age in ticks {:?}, {:?}; received {:?}",
             calm.unanswered, tame.unanswered, calm.age, tame.age, tame.come
@@ -147,7 +147,7 @@ fn flood_of_reliable_messages_delays_movement_by_at_most_94_ms() {
         assert!(tame.come.0 > 30, "reliable messages must arrive");
         assert!(rate > 16_000 || tame.come.1 < 1_000, "unreliable messages must be dropped first");
     }
-    let wild = flooded(16_000, 2, false);
+    let wild = run_flood(16_000, 2, false);
     println!("without limits: {:?} unacknowledged moves, age {:?} ticks", wild.unanswered, wild.age);
     assert!(
         wild.unanswered.1 > 40 && wild.age.1 > 40,

@@ -11,7 +11,7 @@ use lightyear::prelude::VisibilityExt;
 use super::*;
 
 /// Spawns a standing pawn without an owner.
-pub fn stand(game: &mut Game, id: u16) -> Entity {
+pub fn spawn_standing_pawn(game: &mut Game, id: u16) -> Entity {
     let state = SoldierState {
         body: CapsuleState::at(Vec3::new(f32::from(id % 40) - 20.0, 0.9, -6.0)),
         extension: WeaponState::default(),
@@ -25,10 +25,10 @@ fn messages_about_a_pawn_not_yet_replicated_wait_for_it_in_order() {
     let mut waited = 0;
     // Whether a pawn is replicated before its messages depends on timing; in one of the three cases it is
     // later.
-    for (conditions, later) in [(LinkConditions::PERFECT, 0), (LinkConditions::PERFECT, 1), (bad(), 0)] {
+    for (conditions, later) in [(LinkConditions::PERFECT, 0), (LinkConditions::PERFECT, 1), (bad_link(), 0)] {
         let mut game = Game::start(2, conditions);
         game.run(later);
-        stand(&mut game, 101);
+        spawn_standing_pawn(&mut game, 101);
         for frame in 0..300 {
             if frame < 40 {
                 send_about(&mut game.server, NetId(101), Shout(frame));
@@ -39,7 +39,7 @@ fn messages_about_a_pawn_not_yet_replicated_wait_for_it_in_order() {
         }
         for client in &game.clients {
             assert!(numbers(client, "Shout").into_iter().eq(0..40));
-            assert!(heard(client, "Shout").iter().all(|word| word.about == Some(NetId(101))));
+            assert!(logged(client, "Shout").iter().all(|word| word.about == Some(NetId(101))));
             assert!(numbers(client, "Long<false>").into_iter().eq(4..44));
             let stats = stats(client);
             assert_eq!((stats.waiting, stats.expired), (0, 0));
@@ -62,7 +62,7 @@ fn message_about_a_pawn_spawned_by_the_same_commands_arrives() {
     };
     game.server.world_mut().run_system_cached(begin).expect("the system runs");
     game.seconds(1);
-    let word = heard(&game.clients[0], "Shout");
+    let word = logged(&game.clients[0], "Shout");
     assert_eq!(
         word.iter().map(|word| (word.number, word.about)).collect::<Vec<_>>(),
         [(5, Some(NetId(101)))]
@@ -74,7 +74,7 @@ fn message_about_a_pawn_spawned_by_the_same_commands_arrives() {
 fn waiting_messages_expire_after_a_while_and_beyond_the_limit() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.clients[0].world_mut().resource_mut::<MessageLimits>().waiting = 3;
-    let gone = stand(&mut game, 101);
+    let gone = spawn_standing_pawn(&mut game, 101);
     (0..5).for_each(|number| send_about(&mut game.server, NetId(101), Shout(number)));
     // The messages are sent, and the pawn is despawned before it is replicated.
     game.server.update();
@@ -86,7 +86,7 @@ fn waiting_messages_expire_after_a_while_and_beyond_the_limit() {
     game.seconds(2);
     assert_eq!((stats(&game.clients[0]).waiting, stats(&game.clients[0]).expired), (0, 5));
     // A later pawn with that network id does not get them.
-    stand(&mut game, 101);
+    spawn_standing_pawn(&mut game, 101);
     send_about(&mut game.server, NetId(101), Shout(9));
     game.seconds(1);
     assert_eq!(numbers(&game.clients[0], "Shout"), [9]);
@@ -96,7 +96,7 @@ fn waiting_messages_expire_after_a_while_and_beyond_the_limit() {
 #[test]
 fn messages_about_an_invisible_pawn_are_not_sent() {
     let mut game = Game::start(2, LinkConditions::PERFECT);
-    let pawn = stand(&mut game, 101);
+    let pawn = spawn_standing_pawn(&mut game, 101);
     game.seconds(1);
     let link = game.link(0).expect("the client is connected");
     for retained in [false, true] {
@@ -115,7 +115,7 @@ fn messages_about_an_invisible_pawn_are_not_sent() {
         send_about(&mut game.server, NetId(101), Spark(1));
         game.seconds(1);
         assert_eq!(bytes(&game), before, "not even the bytes may be sent");
-        assert!(heard(&game.clients[0], "Shout").is_empty());
+        assert!(logged(&game.clients[0], "Shout").is_empty());
         assert_eq!(numbers(&game.clients[1], "Shout").len(), 1 + usize::from(retained));
         game.server.world_mut().gain_visibility(pawn, link);
         game.seconds(1);
@@ -131,7 +131,7 @@ fn messages_about_an_invisible_pawn_are_not_sent() {
 
 #[test]
 fn messages_about_a_just_despawned_pawn_are_refused_without_strikes() {
-    let mut game = Game::start(1, bad());
+    let mut game = Game::start(1, bad_link());
     game.seconds(4);
     let own = game.pawn(Some(0));
     let pawn = entity(&mut game.server, own);
@@ -141,7 +141,7 @@ fn messages_about_a_just_despawned_pawn_are_refused_without_strikes() {
         game.run(1);
     }
     game.seconds(3);
-    assert!(heard(&game.server, "Say").is_empty());
+    assert!(logged(&game.server, "Say").is_empty());
     assert_eq!(game.refused(0, IngressRefusal::UnknownPawn), 5);
     assert_eq!(game.traffic(0).strikes, 0.0);
 }

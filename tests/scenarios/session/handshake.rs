@@ -14,9 +14,9 @@ use unlag_examples::{app, connection as links};
 
 use super::*;
 
-fn newcomer(game: &mut Match) -> usize {
+fn late_joiner(game: &mut Match) -> usize {
     let late = game.join().expect("a token");
-    listen(&mut game.clients[late]);
+    record_session_events(&mut game.clients[late]);
     late
 }
 
@@ -28,9 +28,10 @@ fn different_tuning_or_level_is_reported_or_refused_according_to_the_setup_rule(
         (SetupRule::Warn, SetupDifference::Level),
         (SetupRule::Refuse, SetupDifference::Level),
     ] {
-        let mut game = play(MatchOptions { players: 2, conditions: average(), ..MatchOptions::default() });
+        let mut game =
+            start_recorded(MatchOptions { players: 2, conditions: average(), ..MatchOptions::default() });
         game.server.world_mut().resource_mut::<SessionConfig>().setup = rule;
-        let late = newcomer(&mut game);
+        let late = late_joiner(&mut game);
         let world = game.clients[late].world_mut();
         if found == SetupDifference::Level {
             let wall =
@@ -40,19 +41,19 @@ fn different_tuning_or_level_is_reported_or_refused_according_to_the_setup_rule(
             world.resource_mut::<CapsuleConfig>().max_walk_speed += 0.5;
         }
         game.run(seconds(4.0));
-        assert_eq!(told(&game.clients[late]).setup, [found], "{rule:?}");
+        assert_eq!(session_log(&game.clients[late]).setup, [found], "{rule:?}");
         let refused = rule == SetupRule::Refuse;
         assert_eq!(is_connected(&mut game.clients[late]), !refused, "{rule:?} {found:?}");
         let expected: &[_] = if refused { &[KickReason::Setup(found)] } else { &[] };
-        assert_eq!(told(&game.clients[late]).kicked, expected, "{rule:?}");
+        assert_eq!(session_log(&game.clients[late]).kicked, expected, "{rule:?}");
         assert_eq!(
             pawns(&mut game.server).len(),
             3,
             "the pawn of a refused client must stay for the grace time"
         );
         for client in 0..2 {
-            let told = told(&game.clients[client]);
-            assert!(told.setup.is_empty() && told.kicked.is_empty(), "{told:?}");
+            let session_log = session_log(&game.clients[client]);
+            assert!(session_log.setup.is_empty() && session_log.kicked.is_empty(), "{session_log:?}");
         }
     }
 }
@@ -60,11 +61,12 @@ fn different_tuning_or_level_is_reported_or_refused_according_to_the_setup_rule(
 #[test]
 fn different_protocol_version_is_refused_with_the_side_to_update() {
     for (version, line) in [(99, "update the server"), (3, "update this client")] {
-        let mut game = play(MatchOptions { players: 1, conditions: average(), ..MatchOptions::default() });
-        let late = newcomer(&mut game);
+        let mut game =
+            start_recorded(MatchOptions { players: 1, conditions: average(), ..MatchOptions::default() });
+        let late = late_joiner(&mut game);
         game.clients[late].insert_resource(ProtocolVersion(version));
         game.run(seconds(3.0));
-        let [mismatch] = told(&game.clients[late]).protocol[..] else {
+        let [mismatch] = session_log(&game.clients[late]).protocol[..] else {
             panic!("the client received no protocol mismatch")
         };
         assert_eq!(mismatch, ProtocolMismatch { server: PROTOCOL_VERSION, client: version });
@@ -81,7 +83,7 @@ struct Taunt(u8);
 struct Megaphone;
 
 /// Registers a further component, message or channel, which the other end lacks.
-fn more(app: &mut App, what: usize) {
+fn register_extra(app: &mut App, what: usize) {
     match what {
         0 => drop(app.component::<Hat>().replicate()),
         1 => drop(app.register_message::<Taunt>().add_direction(NetworkDirection::Bidirectional)),
@@ -106,15 +108,15 @@ fn different_build_of_the_same_version_is_refused_without_a_panic() {
             let client = |seed| app::scripted_client(seed, default(), default(), false);
             let (mut other, mut same) = (client(1), client(2));
             if at_the_server {
-                more(&mut server, what);
-                more(&mut same, what);
+                register_extra(&mut server, what);
+                register_extra(&mut same, what);
                 server.world_mut().spawn((Hat(3), Replicate::to_clients(NetworkTarget::All)));
             } else {
-                more(&mut other, what);
+                register_extra(&mut other, what);
             }
             for app in [&mut server, &mut other, &mut same] {
                 app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
-                listen(app);
+                record_session_events(app);
             }
             let listener = links::listen_in_process(&mut server);
             bevy_unlag_testkit::finish(&mut server);
@@ -123,8 +125,8 @@ fn different_build_of_the_same_version_is_refused_without_a_panic() {
                 bevy_unlag_testkit::finish(app);
             }
             run(&mut [&mut server, &mut other, &mut same], seconds(3.0));
-            let [mismatch] = told(&other).protocol[..] else {
-                panic!("{what} at the server: {at_the_server}: {:?}", told(&other).protocol)
+            let [mismatch] = session_log(&other).protocol[..] else {
+                panic!("{what} at the server: {at_the_server}: {:?}", session_log(&other).protocol)
             };
             assert!(mismatch.to_string().contains("another build"), "{mismatch}");
             assert!(!is_connected(&mut other), "the client must disconnect");
@@ -132,7 +134,7 @@ fn different_build_of_the_same_version_is_refused_without_a_panic() {
                 is_connected(&mut same) && own_pawns(&mut same) == 1,
                 "the matching client must stay connected"
             );
-            assert!(told(&same).protocol.is_empty());
+            assert!(session_log(&same).protocol.is_empty());
         }
     }
 }

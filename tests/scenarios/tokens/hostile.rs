@@ -12,28 +12,28 @@ use super::*;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-fn set_clock(door: &mut Door, clock: fn() -> SystemTime) {
-    door.app.insert_resource(WallClock(clock));
+fn set_clock(token_server: &mut TokenServer, clock: fn() -> SystemTime) {
+    token_server.app.insert_resource(WallClock(clock));
 }
 
 /// Connects a new client with `token`. Returns whether it joined, and the refusals that it received.
-fn outcome(door: &mut Door, token: &[u8]) -> (bool, Vec<JoinRefusal>) {
-    let mut client = door.come(token, LinkConditions::PERFECT);
-    door.run(&mut [&mut client], 1.5);
-    (is_in(&mut client), refused(&client).to_vec())
+fn join_outcome(token_server: &mut TokenServer, token: &[u8]) -> (bool, Vec<JoinRefusal>) {
+    let mut client = token_server.connect(token, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut client], 1.5);
+    (is_connected(&mut client), refused(&client).to_vec())
 }
 
 // Row LY-7.
 #[test]
 fn used_token_is_refused_during_and_after_the_owners_connection() {
-    let mut door = Door::open();
-    let token = door.token(1);
-    let mut owner = door.come(&token, LinkConditions::PERFECT);
-    door.run(&mut [&mut owner], 1.0);
+    let mut token_server = TokenServer::start();
+    let token = token_server.token(1);
+    let mut owner = token_server.connect(&token, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut owner], 1.0);
     // Stolen from a connected player.
-    let mut thief = door.come(&token, LinkConditions::PERFECT);
-    door.run(&mut [&mut owner, &mut thief], 1.5);
-    assert!(is_in(&mut owner) && !is_in(&mut thief));
+    let mut thief = token_server.connect(&token, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut owner, &mut thief], 1.5);
+    assert!(is_connected(&mut owner) && !is_connected(&mut thief));
     assert_eq!(refused(&thief), [JoinRefusal::Used]);
     // And after the player has left.
     let link = {
@@ -41,92 +41,97 @@ fn used_token_is_refused_during_and_after_the_owners_connection() {
         world.query_filtered::<Entity, With<Client>>().single(world).expect("a link")
     };
     owner.world_mut().trigger(lightyear::prelude::Disconnect { entity: link });
-    door.run(&mut [&mut owner], 1.0);
-    assert_eq!(outcome(&mut door, &token), (false, vec![JoinRefusal::Used]));
-    assert_eq!(door.joined(), [PeerId::Netcode(1)], "the game must see no other client");
+    token_server.run(&mut [&mut owner], 1.0);
+    assert_eq!(join_outcome(&mut token_server, &token), (false, vec![JoinRefusal::Used]));
+    assert_eq!(token_server.joined(), [PeerId::Netcode(1)], "the game must see no other client");
 }
 
 #[test]
 fn two_clients_with_the_same_token_at_once_yield_one_connection() {
-    let mut door = Door::open();
-    let token = door.token(1);
-    let mut first = door.come(&token, LinkConditions::PERFECT);
-    let mut second = door.come(&token, LinkConditions::PERFECT);
-    door.run(&mut [&mut first, &mut second], 2.0);
-    assert!(is_in(&mut first) ^ is_in(&mut second));
-    let other = if is_in(&mut first) { &second } else { &first };
+    let mut token_server = TokenServer::start();
+    let token = token_server.token(1);
+    let mut first = token_server.connect(&token, LinkConditions::PERFECT);
+    let mut second = token_server.connect(&token, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut first, &mut second], 2.0);
+    assert!(is_connected(&mut first) ^ is_connected(&mut second));
+    let other = if is_connected(&mut first) { &second } else { &first };
     assert_eq!(refused(other), [JoinRefusal::Used]);
-    assert_eq!(door.joined().len(), 1);
+    assert_eq!(token_server.joined().len(), 1);
 }
 
 #[test]
 fn expired_token_is_refused_without_using_it_up() {
-    let mut door = Door::open();
-    let token = door.token(1);
-    set_clock(&mut door, || SystemTime::now() + Duration::from_secs(601));
-    assert_eq!(outcome(&mut door, &token), (false, vec![JoinRefusal::Expired]));
-    set_clock(&mut door, SystemTime::now);
-    assert_eq!(outcome(&mut door, &token), (true, vec![]), "the refusal must not use up the token");
+    let mut token_server = TokenServer::start();
+    let token = token_server.token(1);
+    set_clock(&mut token_server, || SystemTime::now() + Duration::from_secs(601));
+    assert_eq!(join_outcome(&mut token_server, &token), (false, vec![JoinRefusal::Expired]));
+    set_clock(&mut token_server, SystemTime::now);
+    assert_eq!(
+        join_outcome(&mut token_server, &token),
+        (true, vec![]),
+        "the refusal must not use up the token"
+    );
 }
 
 #[test]
 fn wall_clock_change_kicks_no_client_and_revives_no_used_token() {
-    let mut door = Door::open();
-    let (token, spare) = (door.token(1), door.token(2));
-    let mut player = door.come(&token, LinkConditions::PERFECT);
-    door.run(&mut [&mut player], 1.0);
+    let mut token_server = TokenServer::start();
+    let (token, spare) = (token_server.token(1), token_server.token(2));
+    let mut player = token_server.connect(&token, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut player], 1.0);
     // An hour ahead the token has expired; an hour behind it would be valid, but is used.
     let clocks: [(fn() -> SystemTime, JoinRefusal); 2] = [
         (|| SystemTime::now() + HOUR, JoinRefusal::Expired),
         (|| SystemTime::now() - HOUR, JoinRefusal::Used),
     ];
     for (clock, refusal) in clocks {
-        set_clock(&mut door, clock);
-        door.run(&mut [&mut player], 5.0);
-        assert!(is_in(&mut player));
-        let mut thief = door.come(&token, LinkConditions::PERFECT);
-        door.run(&mut [&mut player, &mut thief], 1.0);
-        assert!(!is_in(&mut thief));
+        set_clock(&mut token_server, clock);
+        token_server.run(&mut [&mut player], 5.0);
+        assert!(is_connected(&mut player));
+        let mut thief = token_server.connect(&token, LinkConditions::PERFECT);
+        token_server.run(&mut [&mut player, &mut thief], 1.0);
+        assert!(!is_connected(&mut thief));
         assert_eq!(refused(&thief), [refusal]);
     }
     // A server whose clock was set back accepts tokens that it considers fresh.
-    let mut late = door.come(&spare, LinkConditions::PERFECT);
-    door.run(&mut [&mut player, &mut late], 1.5);
-    assert!(is_in(&mut late), "{:?}", refused(&late));
+    let mut late = token_server.connect(&spare, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut player, &mut late], 1.5);
+    assert!(is_connected(&mut late), "{:?}", refused(&late));
 }
 
 #[test]
 fn tokens_issued_before_a_server_restart_are_refused() {
-    let mut door = Door::open();
-    let (used, fresh) = (door.token(1), door.token(2));
-    assert_eq!(outcome(&mut door, &used), (true, vec![]));
-    let mut again = Door::open_as(&door.access);
+    let mut token_server = TokenServer::start();
+    let (used, fresh) = (token_server.token(1), token_server.token(2));
+    assert_eq!(join_outcome(&mut token_server, &used), (true, vec![]));
+    let mut again = TokenServer::start_with(&token_server.access);
     for token in [used, fresh] {
-        assert_eq!(outcome(&mut again, &token), (false, vec![JoinRefusal::BeforeStart]));
+        assert_eq!(join_outcome(&mut again, &token), (false, vec![JoinRefusal::BeforeStart]));
     }
     let new = again.token(1);
-    assert_eq!(outcome(&mut again, &new), (true, vec![]));
+    assert_eq!(join_outcome(&mut again, &new), (true, vec![]));
 }
 
 #[test]
 fn tokens_of_another_server_game_or_key_are_refused() {
-    let mut door = Door::open();
+    let mut token_server = TokenServer::start();
     let elsewhere = SocketAddr::from(([203, 0, 113, 7], 5_000));
-    let key = door.access.key.clone();
-    let other = ConnectTokenRequest { server: elsewhere, ..door.request(1) };
+    let key = token_server.access.key.clone();
+    let other = ConnectTokenRequest { server: elsewhere, ..token_server.request(1) };
     let other = other.issue(&key).expect("a token");
-    assert_eq!(outcome(&mut door, &other), (false, vec![JoinRefusal::OtherServer]));
-    let other = ConnectTokenRequest { protocol_id: PROTOCOL_ID + 1, ..door.request(1) };
+    assert_eq!(join_outcome(&mut token_server, &other), (false, vec![JoinRefusal::OtherServer]));
+    let other = ConnectTokenRequest { protocol_id: PROTOCOL_ID + 1, ..token_server.request(1) };
     let other = other.issue(&key).expect("a token");
-    assert_eq!(outcome(&mut door, &other), (false, vec![JoinRefusal::OtherGame]));
-    let foreign = door.request(1).issue(&ServerKey::random().expect("random bytes")).expect("a token");
+    assert_eq!(join_outcome(&mut token_server, &other), (false, vec![JoinRefusal::OtherGame]));
+    let foreign =
+        token_server.request(1).issue(&ServerKey::random().expect("random bytes")).expect("a token");
     assert_eq!(
-        outcome(&mut door, &foreign),
+        join_outcome(&mut token_server, &foreign),
         (false, vec![]),
         "a client with a foreign key cannot be sent a refusal"
     );
-    assert!(door.stats().foreign > 0);
-    assert_eq!(door.joined(), []);
+    assert!(token_server.stats().foreign > 0);
+    assert_eq!(token_server.joined(), []);
 }
 
 /// The connection request for a token, as netcode's client writes it.
@@ -136,8 +141,8 @@ pub(super) fn request(token: &[u8]) -> Vec<u8> {
 
 #[test]
 fn modified_truncated_and_random_requests_join_no_client() {
-    let mut door = Door::open();
-    let good = request(&door.token(1));
+    let mut token_server = TokenServer::start();
+    let good = request(&token_server.token(1));
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
     let mut next = || {
         random ^= random << 13;
@@ -160,17 +165,17 @@ fn modified_truncated_and_random_requests_join_no_client() {
     let count = datagrams.len() as u64;
     for (number, datagram) in datagrams.into_iter().enumerate() {
         let from = SocketAddr::from(([198, 51, 100, 1], number as u16));
-        let stranger = (LinkOf { server: door.listener }, Link::default(), PeerAddr(from), Linked);
-        let link = door.app.world_mut().spawn(stranger).id();
-        let mut link = door.app.world_mut().get_mut::<Link>(link).expect("a link");
+        let stranger = (LinkOf { server: token_server.listener }, Link::default(), PeerAddr(from), Linked);
+        let link = token_server.app.world_mut().spawn(stranger).id();
+        let mut link = token_server.app.world_mut().get_mut::<Link>(link).expect("a link");
         link.recv.push_raw(RecvPayload::from(&datagram[..]));
-        door.app.update();
+        token_server.app.update();
     }
-    let dropped = door.app.world().resource::<IngressStats>().refused.of(IngressRefusal::NotNetcode);
-    let stats = door.stats();
+    let dropped = token_server.app.world().resource::<IngressStats>().refused.of(IngressRefusal::NotNetcode);
+    let stats = token_server.stats();
     assert_eq!((stats.passed, stats.foreign + dropped), (0, count), "{stats:?}");
-    assert_eq!(door.joined(), []);
+    assert_eq!(token_server.joined(), []);
     // An honest client can still join.
-    let token = door.token(2);
-    assert_eq!(outcome(&mut door, &token), (true, vec![]));
+    let token = token_server.token(2);
+    assert_eq!(join_outcome(&mut token_server, &token), (true, vec![]));
 }

@@ -17,21 +17,21 @@ use super::*;
 
 #[test]
 fn client_joins_with_the_id_and_user_data_of_its_token() {
-    let mut door = Door::open();
-    let request = ConnectTokenRequest { data: b"team blue".to_vec(), ..door.request(42) };
-    let token = request.issue(&door.access.key).expect("a token");
-    let mut client = door.come(&token, LinkConditions::PERFECT);
-    door.run(&mut [&mut client], 2.0);
-    assert!(is_in(&mut client) && has_pawn(&mut client));
-    assert_eq!(door.joined(), [PeerId::Netcode(42)]);
-    let world = door.app.world_mut();
+    let mut token_server = TokenServer::start();
+    let request = ConnectTokenRequest { data: b"team blue".to_vec(), ..token_server.request(42) };
+    let token = request.issue(&token_server.access.key).expect("a token");
+    let mut client = token_server.connect(&token, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut client], 2.0);
+    assert!(is_connected(&mut client) && has_pawn(&mut client));
+    assert_eq!(token_server.joined(), [PeerId::Netcode(42)]);
+    let world = token_server.app.world_mut();
     let said = world.query::<&TokenUserData>().single(world).expect("one client");
     assert_eq!(token_data(said), b"team blue");
 }
 
 #[test]
 fn resent_connection_requests_do_not_count_as_a_second_use() {
-    let mut door = Door::open();
+    let mut token_server = TokenServer::start();
     let bad = LinkConditions {
         latency: Duration::from_millis(120),
         jitter: Duration::from_millis(30),
@@ -41,43 +41,43 @@ fn resent_connection_requests_do_not_count_as_a_second_use() {
     };
     let mut clients: Vec<App> = (1..=24)
         .map(|id| {
-            let token = door.token(id);
-            door.come(&token, bad)
+            let token = token_server.token(id);
+            token_server.connect(&token, bad)
         })
         .collect();
-    door.run(&mut clients.iter_mut().collect::<Vec<_>>(), 6.0);
+    token_server.run(&mut clients.iter_mut().collect::<Vec<_>>(), 6.0);
     for (number, client) in clients.iter_mut().enumerate() {
-        assert!(is_in(client), "client {number}: {:?}", refused(client));
+        assert!(is_connected(client), "client {number}: {:?}", refused(client));
     }
-    assert_eq!(door.joined().len(), 24);
-    let stats = door.stats();
+    assert_eq!(token_server.joined().len(), 24);
+    let stats = token_server.stats();
     assert!(stats.passed > 24, "no request was resent: {stats:?}");
     assert!(JoinRefusal::ALL.into_iter().all(|refusal| stats.refused(refusal) == 0), "{stats:?}");
 }
 
 #[test]
 fn development_mode_accepts_any_client_id() {
-    let mut door = Door::open_as(&ServerAccess::development(PROTOCOL_ID));
+    let mut token_server = TokenServer::start_with(&ServerAccess::development(PROTOCOL_ID));
     let token = TokenClient::development(7, address(), PROTOCOL_ID);
     assert!(token.is_ok());
-    let token = door.token(7);
-    let mut client = door.come(&token, LinkConditions::PERFECT);
-    door.run(&mut [&mut client], 2.0);
-    assert!(is_in(&mut client));
-    assert_eq!(door.joined(), [PeerId::Netcode(7)]);
+    let token = token_server.token(7);
+    let mut client = token_server.connect(&token, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut client], 2.0);
+    assert!(is_connected(&mut client));
+    assert_eq!(token_server.joined(), [PeerId::Netcode(7)]);
 }
 
 /// A server and a client built from lightyear's own types with this key. Returns whether the client joined,
 /// and whether the server reported a zero key.
-fn by_hand(key: [u8; 32]) -> (bool, bool) {
+fn join_with_raw_key(key: [u8; 32]) -> (bool, bool) {
     let access = ServerAccess::new(ServerKey::development(), PROTOCOL_ID);
-    let mut door = Door::open_as(&access);
+    let mut token_server = TokenServer::start_with(&access);
     let config = server::NetcodeConfig {
         server_addr_check: false,
         ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(key)
     };
-    let listener = door.app.world_mut().spawn(NetcodeServer::new(config)).id();
-    door.app.world_mut().trigger(Start { entity: listener });
+    let listener = token_server.app.world_mut().spawn(NetcodeServer::new(config)).id();
+    token_server.app.world_mut().trigger(Start { entity: listener });
     let mut client = app::scripted_client(1, Default::default(), Default::default(), false);
     client.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
     bevy_unlag_testkit::finish(&mut client);
@@ -89,7 +89,7 @@ fn by_hand(key: [u8; 32]) -> (bool, bool) {
     };
     let netcode = NetcodeClient::new(auth, NetcodeConfig::default()).expect("a client");
     let (here, there) = lightyear::crossbeam::CrossbeamIo::new_pair();
-    door.app.world_mut().spawn((
+    token_server.app.world_mut().spawn((
         lightyear::prelude::LinkOf { server: listener },
         lightyear::link::Link::default(),
         lightyear::prelude::PeerAddr(address()),
@@ -98,12 +98,15 @@ fn by_hand(key: [u8; 32]) -> (bool, bool) {
     ));
     let link = client.world_mut().spawn((Client, netcode, here)).id();
     client.world_mut().trigger(Connect { entity: link });
-    door.run(&mut [&mut client], 2.0);
-    (is_in(&mut client), door.app.world().resource::<SetupDiagnostics>().has(SetupIssue::ZeroKey))
+    token_server.run(&mut [&mut client], 2.0);
+    (
+        is_connected(&mut client),
+        token_server.app.world().resource::<SetupDiagnostics>().has(SetupIssue::ZeroKey),
+    )
 }
 
 #[test]
 fn server_with_a_zero_key_accepts_no_client_and_reports_it() {
-    assert_eq!(by_hand([0; 32]), (false, true));
-    assert_eq!(by_hand([7; 32]), (true, false));
+    assert_eq!(join_with_raw_key([0; 32]), (false, true));
+    assert_eq!(join_with_raw_key([7; 32]), (true, false));
 }

@@ -13,9 +13,9 @@ use unlag_examples::{
 };
 
 use super::{
-    fought::Fought,
-    hands::Hands,
-    range::{self, Scene},
+    bot::Bot,
+    scene::{self, Scene},
+    weapon::MeasuredWeapon,
 };
 
 /// Link conditions of every player in a cell.
@@ -31,7 +31,7 @@ pub struct Cell {
 
 /// Settings of a cell's match.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct CellConfig {
     /// Number of drawn hits at which the match ends.
     pub hits: u64,
     /// Seed of the links and players.
@@ -41,25 +41,25 @@ pub struct Rules {
     /// Age limit of rewind views.
     pub max_age: Duration,
     /// Weapon of every player.
-    pub weapon: Fought,
+    pub weapon: MeasuredWeapon,
     /// Layout and behaviour of the players.
     pub scene: Scene,
     /// Positions of the targets while a projectile catches up with the server's time.
     pub catch_up: CatchUp,
 }
 
-impl Rules {
+impl CellConfig {
     /// Returns the settings for hitscan weapons with rewind.
     pub fn new(hits: u64, seed: u64) -> Self {
-        let (weapon, catch_up) = (Fought::Hitscan, CatchUp::Seen);
-        let (rewind, max_age, scene) = (RewindMode::On, super::MAX_AGE, Scene::Machines);
+        let (weapon, catch_up) = (MeasuredWeapon::Hitscan, CatchUp::Seen);
+        let (rewind, max_age, scene) = (RewindMode::On, super::MAX_AGE, Scene::Platforms);
         Self { hits, seed, rewind, max_age, weapon, scene, catch_up }
     }
 }
 
 /// Measurements of one cell.
 #[derive(Clone, Debug)]
-pub struct Played {
+pub struct CellResult {
     /// Link of the cell.
     pub cell: Cell,
     /// Shots of all players.
@@ -75,11 +75,11 @@ const PLAYERS: u64 = 4;
 /// Frames per second of every client.
 const FPS: f64 = 60.0;
 /// Seconds before the first round, in which the clocks and the simulated link settle.
-const LEARNING: f64 = 3.0;
+const SETTLING: f64 = 3.0;
 /// Seconds between two checks of the number of hits.
-const STRETCH: f64 = 5.0;
+const CHECK_INTERVAL: f64 = 5.0;
 /// Hits per second below which a match is aborted.
-const FEWEST: f64 = 0.5;
+const MIN_HITS_PER_SECOND: f64 = 0.5;
 
 impl Cell {
     /// Returns the link conditions of the cell.
@@ -101,7 +101,7 @@ impl Cell {
     ///
     /// # Errors
     /// Returns a message if a client cannot join or hits are too rare.
-    pub fn play(self, rules: &Rules) -> Result<Played, String> {
+    pub fn play(self, rules: &CellConfig) -> Result<CellResult, String> {
         let seed = [self.rtt, self.jitter, self.loss]
             .into_iter()
             .fold(rules.seed, |seed, part| seed.wrapping_mul(1_000_003).wrapping_add(part.into()));
@@ -119,18 +119,18 @@ impl Cell {
             app.insert_resource(rules.weapon.arsenal());
         }
         game.server.world_mut().resource_mut::<ProjectileRules>().catch_up = rules.catch_up;
-        range::set_up(&mut game, rules.scene);
+        scene::set_up(&mut game, rules.scene);
         for (player, client) in (0..).zip(&mut game.clients) {
             let seed = seed.wrapping_mul(31).wrapping_add(player);
-            Hands::take_over(seed, (rules.scene, rules.weapon.speed()), client);
+            Bot::take_over(seed, (rules.scene, rules.weapon.speed()), client);
         }
-        game.run(Duration::from_secs_f64(LEARNING));
+        game.run(Duration::from_secs_f64(SETTLING));
         arm(&mut game, true);
         let mut seconds = 0.0;
         while drawn(&game) < rules.hits {
-            game.run(Duration::from_secs_f64(STRETCH));
-            seconds += STRETCH;
-            if (drawn(&game) as f64) < (seconds - 60.0) * FEWEST {
+            game.run(Duration::from_secs_f64(CHECK_INTERVAL));
+            seconds += CHECK_INTERVAL;
+            if (drawn(&game) as f64) < (seconds - 60.0) * MIN_HITS_PER_SECOND {
                 return Err(format!("{} hits in {seconds} s are too few to measure", drawn(&game)));
             }
         }
@@ -138,7 +138,7 @@ impl Cell {
         game.run(Duration::from_secs(3));
         let report = game.report();
         let playout: f64 = report.players.iter().map(|player| player.playout_ms).sum();
-        Ok(Played {
+        Ok(CellResult {
             cell: self,
             shot_stats: report.total(),
             seconds,
@@ -147,7 +147,7 @@ impl Cell {
     }
 }
 
-impl Played {
+impl CellResult {
     /// Returns the lower of both agreement ratios in percent.
     pub fn agreement(&self) -> f64 {
         self.shot_stats.tally().agreement().unwrap_or(f64::NAN)
@@ -156,7 +156,7 @@ impl Played {
 
 fn arm(game: &mut Match, may_fire: bool) {
     for client in &mut game.clients {
-        if let Some(mut hands) = client.world_mut().get_resource_mut::<Hands>() {
+        if let Some(mut hands) = client.world_mut().get_resource_mut::<Bot>() {
             hands.may_fire = may_fire;
         }
     }

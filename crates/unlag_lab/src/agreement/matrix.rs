@@ -11,9 +11,9 @@ use std::{
 use bevy_unlag::prelude::*;
 
 use super::{
-    cell::{Cell, Played, Rules},
-    fought::Fought,
-    keep::Keep,
+    cell::{Cell, CellConfig, CellResult},
+    cell_file::CellFile,
+    weapon::MeasuredWeapon,
 };
 
 /// Round trips in milliseconds.
@@ -28,9 +28,9 @@ pub const MAX_AGE: Duration = Duration::from_millis(500);
 /// Link of the control measurement with rewind off.
 pub const CONTROL: Cell = Cell { rtt: 150, jitter: 10, loss: 2 };
 /// Link on which every view is older than [`MAX_AGE`] and none is refused.
-pub const BEYOND: Cell = Cell { rtt: 600, jitter: 10, loss: 2 };
+pub const BEYOND_MAX_AGE: Cell = Cell { rtt: 600, jitter: 10, loss: 2 };
 /// Cells that every run measures.
-pub const FEW: [Cell; 4] = [
+pub const DEFAULT_CELLS: [Cell; 4] = [
     Cell { rtt: 0, jitter: 0, loss: 0 },
     CONTROL,
     Cell { rtt: 200, jitter: 30, loss: 5 },
@@ -44,7 +44,7 @@ pub fn all() -> Vec<Cell> {
 }
 
 /// Returns whether the target agreement applies to a cell (up to 200 ms and 5 % loss).
-pub fn decides(cell: Cell) -> bool {
+pub fn has_target(cell: Cell) -> bool {
     cell.rtt <= 200 && cell.loss <= 5
 }
 
@@ -60,9 +60,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    fn rules(&self, cell: Cell) -> Rules {
-        let hits = if decides(cell) { self.hits } else { (self.hits * 3).div_ceil(10) };
-        Rules::new(hits, self.seed)
+    fn rules(&self, cell: Cell) -> CellConfig {
+        let hits = if has_target(cell) { self.hits } else { (self.hits * 3).div_ceil(10) };
+        CellConfig::new(hits, self.seed)
     }
 }
 
@@ -70,12 +70,12 @@ impl Plan {
 ///
 /// # Errors
 /// Returns a message if the match cannot be measured.
-pub fn control(hits: u64, seed: u64) -> Result<Played, String> {
-    CONTROL.play(&Rules { rewind: RewindMode::Off, ..Rules::new(hits, seed) })
+pub fn measure_control(hits: u64, seed: u64) -> Result<CellResult, String> {
+    CONTROL.play(&CellConfig { rewind: RewindMode::Off, ..CellConfig::new(hits, seed) })
 }
 
 /// Links for shotguns and projectiles: a good one, the one of [`CONTROL`], and a long one.
-pub const OF_WEAPONS: [Cell; 3] = [
+pub const WEAPON_CELLS: [Cell; 3] = [
     Cell { rtt: 50, jitter: 0, loss: 0 },
     Cell { rtt: 150, jitter: 10, loss: 2 },
     Cell { rtt: 250, jitter: 10, loss: 2 },
@@ -85,24 +85,29 @@ pub const OF_WEAPONS: [Cell; 3] = [
 ///
 /// # Errors
 /// Returns a message if the match cannot be measured.
-pub fn with(weapon: Fought, cell: Cell, hits: u64, seed: u64) -> Result<Played, String> {
-    cell.play(&Rules { weapon, ..Rules::new(hits, seed) })
+pub fn measure_weapon(
+    weapon: MeasuredWeapon,
+    cell: Cell,
+    hits: u64,
+    seed: u64,
+) -> Result<CellResult, String> {
+    cell.play(&CellConfig { weapon, ..CellConfig::new(hits, seed) })
 }
 
-/// Measures the link [`BEYOND`] the age limit of views.
+/// Measures the link [`BEYOND_MAX_AGE`] the age limit of views.
 ///
 /// # Errors
 /// Returns a message if the match cannot be measured.
-pub fn beyond(hits: u64, seed: u64) -> Result<Played, String> {
-    BEYOND.play(&Rules::new(hits, seed))
+pub fn measure_beyond_max_age(hits: u64, seed: u64) -> Result<CellResult, String> {
+    BEYOND_MAX_AGE.play(&CellConfig::new(hits, seed))
 }
 
 /// Measures every cell that is not stored in `file` and stores the results there.
 ///
 /// # Errors
 /// Returns the message of the first cell that failed, or the reason why the file cannot be read or written.
-pub fn play(plan: &Plan, file: Option<&Path>) -> Result<Vec<Played>, String> {
-    let keep = file.map(Keep::open).transpose()?;
+pub fn play(plan: &Plan, file: Option<&Path>) -> Result<Vec<CellResult>, String> {
+    let keep = file.map(CellFile::open).transpose()?;
     let (mut done, mut left) = (Vec::new(), VecDeque::new());
     for (place, cell) in plan.cells.iter().enumerate() {
         match keep.as_ref().and_then(|keep| keep.find(*cell, &plan.rules(*cell))) {
@@ -133,7 +138,7 @@ pub fn play(plan: &Plan, file: Option<&Path>) -> Result<Vec<Played>, String> {
                             queue.0.clear();
                         }
                     }
-                    if all > FEW.len() {
+                    if all > DEFAULT_CELLS.len() {
                         eprint!("\r{} of {all} cells  ", results.0.len());
                     }
                 }
@@ -141,7 +146,7 @@ pub fn play(plan: &Plan, file: Option<&Path>) -> Result<Vec<Played>, String> {
         }
     });
     let (mut done, error) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if all > FEW.len() {
+    if all > DEFAULT_CELLS.len() {
         eprintln!();
     }
     if let Some(line) = error {

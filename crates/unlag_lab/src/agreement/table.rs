@@ -5,12 +5,12 @@ use core::fmt::Write;
 use unlag_examples::shot_stats::{HitCounts, ShotStats, TargetMotion};
 
 use super::{
-    cell::{Cell, Played},
+    cell::{Cell, CellResult},
     matrix::{JITTERS, LOSSES, RTTS},
 };
 
 /// Returns three tables: the agreement of each cell, the counters of each cell, and the targets' actions.
-pub fn text(cells: &[Played]) -> String {
+pub fn text(cells: &[CellResult]) -> String {
     let mut text = String::from("Agreement in percent (lower of both ratios)\n\n");
     let columns: Vec<_> = RTTS.iter().map(|rtt| format!("RTT {rtt} ms")).collect();
     row(&mut text, ["Jitter, loss"].into_iter().chain(columns.iter().map(String::as_str)));
@@ -25,7 +25,7 @@ pub fn text(cells: &[Played]) -> String {
         }
     }
     counts(&mut text, cells);
-    pools(&mut text, cells);
+    action_table(&mut text, cells);
     text
 }
 
@@ -36,7 +36,7 @@ fn row<'a>(text: &mut String, cells: impl Iterator<Item = &'a str>) {
     text.push_str("|\n");
 }
 
-fn counts(text: &mut String, cells: &[Played]) {
+fn counts(text: &mut String, cells: &[CellResult]) {
     const COLUMNS: [&str; 15] = [
         "RTT, jitter, loss",
         "Playout ms",
@@ -82,13 +82,13 @@ fn counts(text: &mut String, cells: &[Played]) {
 }
 
 /// Adds a table of the targets' actions, for the cells with a target agreement and for the others.
-fn pools(text: &mut String, cells: &[Played]) {
+fn action_table(text: &mut String, cells: &[CellResult]) {
     text.push_str("\nActions of the targets of drawn hits\n\n");
     row(text, ["Cells", "Target", "Drawn", "Agreed", "Agreed of drawn"].into_iter());
     row(text, ["---", "---", "---:", "---:", "---:"].into_iter());
     for (name, decide) in [("up to 200 ms and 5 %", true), ("beyond", false)] {
         let mut all = ShotStats::default();
-        for played in cells.iter().filter(|played| super::matrix::decides(played.cell) == decide) {
+        for played in cells.iter().filter(|played| super::matrix::has_target(played.cell) == decide) {
             all.merge(&played.shot_stats);
         }
         for (by_motion, tally) in TargetMotion::ALL.into_iter().zip(all.by_motion) {

@@ -14,7 +14,7 @@ use unlag_examples::{
     stepped_match::{Match, MatchOptions},
 };
 
-use super::hands::{self, Hands};
+use super::tick_script::{self, TickScript};
 
 /// Traffic counters.
 #[derive(Clone, Copy, Default)]
@@ -61,7 +61,7 @@ fn totals(played: &mut Match) -> Sent {
 ///
 /// # Errors
 /// Returns a message if a client cannot join.
-pub fn of_moves(
+pub fn measure_moves(
     conditions: LinkConditions,
     players: Players,
     seconds: f64,
@@ -70,7 +70,7 @@ pub fn of_moves(
     let mut played = start(conditions, seed)?;
     if players == Players::Turning {
         for (player, client) in (0..).zip(&mut played.clients) {
-            hands::take_over(client, Hands(player));
+            tick_script::take_over(client, TickScript(player));
         }
     }
     // Until the server's estimate of the loss has settled.
@@ -83,7 +83,7 @@ pub fn of_moves(
 
 /// Bytes that fired rounds add to move packets.
 #[derive(Resource, Clone, Copy, Default)]
-pub struct Rounds {
+pub struct RoundBytes {
     /// Number of moves that fire.
     pub rounds: u64,
     /// Bytes that the rounds added to all packets that carry them.
@@ -96,7 +96,7 @@ pub struct Rounds {
     pub others: Sent,
 }
 
-impl Rounds {
+impl RoundBytes {
     /// Returns the average bytes that one round adds to its move.
     pub fn bytes_of_one(&self) -> f64 {
         self.first / self.rounds as f64
@@ -107,16 +107,16 @@ impl Rounds {
 ///
 /// # Errors
 /// Returns a message if a client cannot join.
-pub fn of_rounds(conditions: LinkConditions, seconds: f64, seed: u64) -> Result<Rounds, String> {
+pub fn measure_rounds(conditions: LinkConditions, seconds: f64, seed: u64) -> Result<RoundBytes, String> {
     let mut played = start(conditions, seed)?;
     for client in &mut played.clients {
-        client.init_resource::<Rounds>().add_systems(FixedPostUpdate, weigh);
+        client.init_resource::<RoundBytes>().add_systems(FixedPostUpdate, count_bytes);
         client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
     }
     played.run(Duration::from_secs_f64(seconds));
-    let mut all = Rounds::default();
+    let mut all = RoundBytes::default();
     for client in &played.clients {
-        let of_one = client.world().resource::<Rounds>();
+        let of_one = client.world().resource::<RoundBytes>();
         all.rounds += of_one.rounds;
         all.extra += of_one.extra;
         all.first += of_one.first;
@@ -128,7 +128,7 @@ pub fn of_rounds(conditions: LinkConditions, seconds: f64, seed: u64) -> Result<
     Ok(all)
 }
 
-fn weigh(pawns: Query<&OutgoingMoves>, mut rounds: ResMut<Rounds>) {
+fn count_bytes(pawns: Query<&OutgoingMoves>, mut rounds: ResMut<RoundBytes>) {
     for mailbox in &pawns {
         let Some(bytes) = mailbox.0.last() else { continue };
         let Ok(mut packet) = MovePacket::<<Soldier as MoveModel>::Input>::read(&mut BitReader::new(bytes))

@@ -16,7 +16,7 @@ use unlag_examples::{
 };
 
 use super::{
-    late::on,
+    late_inputs::on,
     session::{PlayerOptions, Session},
 };
 
@@ -102,7 +102,7 @@ pub struct Honest {
 ///
 /// # Errors
 /// Returns a message if a preset does not exist.
-pub fn honest(hours: f64, seed: u64) -> Result<Honest, String> {
+pub fn measure_honest_clocks(hours: f64, seed: u64) -> Result<Honest, String> {
     let seconds = hours * 3_600.0 / (LINKS.len() * CLOCKS.len()) as f64;
     // Two servers, one per core.
     std::thread::scope(|scope| {

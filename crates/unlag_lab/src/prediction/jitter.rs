@@ -17,7 +17,7 @@ use unlag_examples::{
     stepped_match::{Match, MatchOptions},
 };
 
-use super::hands::{self, Hands};
+use super::tick_script::{self, TickScript};
 
 /// One-way latency in each direction.
 const LATENCY: Duration = Duration::from_millis(40);
@@ -25,14 +25,14 @@ const LATENCY: Duration = Duration::from_millis(40);
 const LEARNING: i32 = 5 * 64;
 
 /// Differences between the two runs; distances in centimetres.
-pub struct Apart {
+pub struct JitterEffect {
     /// Distance between the drawn pawns at equal server times: maximum and mean.
     pub drawn: (f64, f64),
     /// Largest distance between the drawn pawns at equal times of the owner, regardless of how the server
     /// shifts the owner's timeline.
     pub path: f64,
     /// Ticks by which the jitter delays the owner's timeline.
-    pub later: i32,
+    pub added_ticks: i32,
     /// Number of changes of that delay after the learning time.
     pub changes: usize,
     /// Compared frames.
@@ -45,19 +45,19 @@ pub struct Apart {
 
 /// Frames drawn by the watcher: the two snapshots, the view time, and the position.
 #[derive(Resource, Default)]
-struct Screen(Vec<(Tick, Tick, ViewTime, Vec3)>);
+struct DrawnFrames(Vec<(Tick, Tick, ViewTime, Vec3)>);
 
 /// Server's record of the pawn: the owner's move that each server tick published, and the delay of moves per
 /// tick.
 #[derive(Resource, Default)]
-struct Stage {
+struct ServerRecord {
     shown: HashMap<Tick, Tick>,
     delays: Vec<(Tick, i32)>,
 }
 
 struct Run {
-    screen: Screen,
-    stage: Stage,
+    screen: DrawnFrames,
+    stage: ServerRecord,
     /// Position of the owner after each of its moves.
     moves: HashMap<Tick, Vec3>,
     /// Server tick at which the uplink changed.
@@ -95,7 +95,7 @@ impl Run {
 ///
 /// # Errors
 /// Returns a message if a client cannot join or the pawn was never drawn.
-pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<Apart, String> {
+pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<JitterEffect, String> {
     let middle = |mut delays: Vec<i32>| {
         delays.sort_unstable();
         delays.get(delays.len() / 2).copied().ok_or("the server ran no move")
@@ -124,10 +124,10 @@ pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<Apart, Strin
         .iter()
         .filter_map(|(tick, place)| Some(place.distance(*calm.moves.get(tick)?)))
         .fold(0.0, f32::max);
-    Ok(Apart {
+    Ok(JitterEffect {
         drawn: (most, mean),
         path,
-        later: late - before,
+        added_ticks: late - before,
         changes,
         frames: curve.len(),
         inputs: f64::from(inputs) * 100.0,
@@ -163,7 +163,7 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
     let options = MatchOptions { players: 2, conditions, seed, ..MatchOptions::default() };
     let mut played = Match::start(&options)?;
     let [owner, watcher] = &mut played.clients[..] else { return Err("two clients did not join".to_owned()) };
-    hands::take_over(owner, Hands(seed as u32 & 0xff));
+    tick_script::take_over(owner, TickScript(seed as u32 & 0xff));
     let world = owner.world_mut();
     let id = *world
         .query_filtered::<&NetId, With<LocalControl>>()
@@ -174,9 +174,10 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
         .single(world)
         .map_err(|e| format!("the owner has no pawn: {e}"))?;
     world.entity_mut(pawn).insert(MoveTrace::default());
-    watcher.insert_resource(ScriptedPlayer::idle()).init_resource::<Screen>().add_systems(
+    watcher.insert_resource(ScriptedPlayer::idle()).init_resource::<DrawnFrames>().add_systems(
         Last,
-        move |proxies: Query<(&NetId, &DrawnPose), Without<LocalControl>>, mut screen: ResMut<Screen>| {
+        move |proxies: Query<(&NetId, &DrawnPose), Without<LocalControl>>,
+              mut screen: ResMut<DrawnFrames>| {
             let Some((_, drawn)) = proxies.iter().find(|(proxy, _)| **proxy == id) else { return };
             let (from, to, time) = match drawn.stamp {
                 ViewStamp::Interpolated { from, to, time } => (from, to, time),
@@ -186,11 +187,11 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
             screen.0.push((from, to, time, drawn.pose.position));
         },
     );
-    played.server.init_resource::<Stage>().add_systems(
+    played.server.init_resource::<ServerRecord>().add_systems(
         FixedLast,
         move |tick: Res<CurrentTick>,
               pawns: Query<(&NetId, &PublishedState<Soldier>, &MoveQueue<Soldier>, &PredictionStats)>,
-              mut stage: ResMut<Stage>| {
+              mut stage: ResMut<ServerRecord>| {
             let Some((_, shown, queue, stats)) = pawns.iter().find(|(pawn, ..)| **pawn == id) else { return };
             if let Some(last_run) = queue.last_run() {
                 stage.shown.insert(shown.tick, last_run);
@@ -209,7 +210,7 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
     let owner = played.clients[0].world_mut();
     let trace = owner.entity_mut(pawn).take::<MoveTrace>();
     let moves = trace.map(|trace| trace.0.into_iter().collect()).unwrap_or_default();
-    let screen = played.clients[1].world_mut().remove_resource::<Screen>().unwrap_or_default();
-    let stage = played.server.world_mut().remove_resource::<Stage>().unwrap_or_default();
+    let screen = played.clients[1].world_mut().remove_resource::<DrawnFrames>().unwrap_or_default();
+    let stage = played.server.world_mut().remove_resource::<ServerRecord>().unwrap_or_default();
     Ok(Run { screen, stage, moves, began })
 }

@@ -16,14 +16,14 @@ use bevy_unlag::{
 use bevy_unlag_testkit::finish;
 use unlag_examples::app::TICK;
 
-use crate::movement::race::{micros, quantile};
+use crate::movement::timing::{micros, quantile};
 
 /// Moves replayed by a correction.
-const BACK: u32 = 10;
+const REPLAYED_MOVES: u32 = 10;
 /// One-way latency in ticks, so that a correction is ten moves old when the client receives it.
-const ON_THE_WAY: usize = 5;
+const ONE_WAY_TICKS: usize = 5;
 /// Ticks between two corrections.
-const EVERY: usize = 24;
+const CORRECTION_INTERVAL: usize = 24;
 
 /// Measurements with one number of characters.
 pub struct Replay {
@@ -57,7 +57,7 @@ struct Scene {
 /// by tick, so that machine noise hits all alike.
 pub fn measure<const N: usize>(characters: [usize; N], corrections: usize) -> [Replay; N] {
     let mut scenes = characters.map(Scene::new);
-    for tick in 0..64 + corrections * EVERY {
+    for tick in 0..64 + corrections * CORRECTION_INTERVAL {
         for turn in 0..N {
             scenes[if tick % 2 == 0 { turn } else { N - 1 - turn }].tick(tick);
         }
@@ -140,12 +140,12 @@ impl Scene {
 
     fn tick(&mut self, tick: usize) {
         self.server_tick(tick);
-        let arrived = if self.down.len() > ON_THE_WAY { self.down.pop_front() } else { None };
+        let arrived = if self.down.len() > ONE_WAY_TICKS { self.down.pop_front() } else { None };
         if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingMoveAcks>(self.own) {
             arrived.into_iter().flatten().for_each(|bytes| mailbox.deliver(bytes));
         }
         if tick.is_multiple_of(3) {
-            self.show_others(tick as u32);
+            self.deliver_snapshots(tick as u32);
         }
         let start = Instant::now();
         self.client.update();
@@ -163,7 +163,8 @@ impl Scene {
             self.corrected = stats.corrections;
             let length = f64::from(stats.last_replay);
             self.lengths.push(length);
-            self.replays.push(stats.last_replay_time.as_secs_f64() * 1e6 / length * f64::from(BACK));
+            self.replays
+                .push(stats.last_replay_time.as_secs_f64() * 1e6 / length * f64::from(REPLAYED_MOVES));
             self.with.push(spent);
         } else {
             self.without.push(spent);
@@ -171,14 +172,14 @@ impl Scene {
     }
 
     fn server_tick(&mut self, tick: usize) {
-        let arrived = if self.up.len() > ON_THE_WAY { self.up.pop_front() } else { None };
+        let arrived = if self.up.len() > ONE_WAY_TICKS { self.up.pop_front() } else { None };
         let mut pawn = self.server.world_mut().entity_mut(self.pawn);
         if let Some(mut mailbox) = pawn.get_mut::<IncomingMoves>() {
             arrived.into_iter().flatten().for_each(|bytes| mailbox.deliver(bytes));
         }
         // A small displacement on the server provokes a correction.
         if tick >= 64
-            && tick.is_multiple_of(EVERY)
+            && tick.is_multiple_of(CORRECTION_INTERVAL)
             && let Some(mut state) = pawn.get_mut::<CapsuleState>()
         {
             state.position += Vec3::new(0.02, 0.0, 0.02);
@@ -191,7 +192,7 @@ impl Scene {
     }
 
     /// Delivers snapshots of the remote pawns, which run in circles.
-    fn show_others(&mut self, tick: u32) {
+    fn deliver_snapshots(&mut self, tick: u32) {
         for (i, proxy) in (0_u16..).zip(&self.proxies) {
             let turn = (tick as f32 / 64.0 + f32::from(i) * 0.37) % TAU;
             let out = 3.0 + f32::from(i % 16);

@@ -10,8 +10,8 @@ use bevy_unlag::{
 };
 use unlag_examples::app::TICK;
 
-use super::{late::on, toy};
-use crate::movement::race::{micros, quantile};
+use super::{empty_model, late_inputs::on};
+use crate::movement::timing::{micros, quantile};
 
 /// Number of pawns, large enough that the rest of the frame does not count.
 const PAWNS: usize = 1_024;
@@ -40,9 +40,9 @@ pub struct ServerCost {
 /// Returns a message if the server ran no move.
 pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
     let link = on("Good broadband")?;
-    let mut server = toy::server(false);
-    let pawns: Vec<Entity> = (0..PAWNS).map(|_| toy::pawn(&mut server)).collect();
-    let (mut client, own) = toy::client();
+    let mut server = empty_model::server(false);
+    let pawns: Vec<Entity> = (0..PAWNS).map(|_| empty_model::pawn(&mut server)).collect();
+    let (mut client, own) = empty_model::client();
     let (mut up, mut down) = (Conditioner::<Vec<u8>>::new(seed), Conditioner::<Vec<u8>>::new(!seed));
     let mut now = Duration::ZERO;
     let (mut times, mut moves, mut spent) = (Vec::new(), 0, 0.0);

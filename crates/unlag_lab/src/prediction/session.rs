@@ -10,7 +10,7 @@ use bevy_unlag::{
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::app::TICK;
 
-use super::toy;
+use super::empty_model;
 
 /// Link and clock of a player.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ struct Bursts {
 }
 
 impl Bursts {
-    fn lose(&mut self, now: Duration, length: u32) -> bool {
+    fn drops(&mut self, now: Duration, length: u32) -> bool {
         if self.left == 0 && now >= self.next {
             self.next = now + Duration::from_secs_f64(self.rng.random_range(1.0..4.0));
             self.left = length;
@@ -70,11 +70,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates a session in which all players have joined. With `tells` the server records [`toy::Ran`].
-    pub fn new(options: &[PlayerOptions], tells: bool, seed: u64) -> Self {
-        let mut server = toy::server(tells);
+    /// Creates a session in which all players have joined. With `record_moves` the server records [`empty_model::MoveLog`].
+    pub fn new(options: &[PlayerOptions], record_moves: bool, seed: u64) -> Self {
+        let mut server = empty_model::server(record_moves);
         let players = (0_u64..).zip(options).map(|(i, options)| {
-            let (client, own) = toy::client();
+            let (client, own) = empty_model::client();
             let seed = seed.wrapping_mul(7_919).wrapping_add(i * 3);
             let mut rng = SmallRng::seed_from_u64(seed);
             // Random phases, so that the clients' frames do not coincide.
@@ -82,7 +82,7 @@ impl Session {
             Player {
                 client,
                 own,
-                pawn: toy::pawn(&mut server),
+                pawn: empty_model::pawn(&mut server),
                 options: *options,
                 up: Conditioner::new(seed + 1),
                 down: Conditioner::new(seed + 2),
@@ -147,7 +147,7 @@ impl Player {
         self.client.update();
         if let Some(mut mailbox) = self.client.world_mut().get_mut::<OutgoingMoves>(self.own) {
             for bytes in mailbox.0.drain(..) {
-                if !self.options.burst.is_some_and(|length| self.bursts.lose(now, length)) {
+                if !self.options.burst.is_some_and(|length| self.bursts.drops(now, length)) {
                     self.up.push(now, &self.options.up, bytes);
                 }
             }

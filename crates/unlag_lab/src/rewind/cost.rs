@@ -14,8 +14,8 @@ use bevy_unlag::{
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use super::stage::{Shot, Stage};
-use crate::{Options, figures::Figures, movement::race::quantile};
+use super::test_server::{Shot, TestServer};
+use crate::{Options, figures::Figures, movement::timing::quantile};
 use bevy_unlag::smoothing::PublishedPath;
 
 /// Timings of a set of shots, in seconds per shot.
@@ -30,7 +30,7 @@ struct Timed {
 
 /// Times a query at the view time of every shot, for a number of rounds.
 fn time(
-    stage: &mut Stage,
+    stage: &mut TestServer,
     shots: &[Shot],
     rounds: usize,
     ask: impl FnMut(&Rewound, &Shot, usize) -> bool,
@@ -40,7 +40,7 @@ fn time(
 
 /// Same as `time`, for shooters that have received only the snapshots in a log.
 fn time_for(
-    stage: &mut Stage,
+    stage: &mut TestServer,
     (shots, sent): (&[Shot], Option<&SentSnapshots>),
     rounds: usize,
     mut ask: impl FnMut(&Rewound, &Shot, usize) -> bool,
@@ -71,7 +71,7 @@ fn time_for(
 }
 
 /// Returns the log of a client from which every second pawn is hidden.
-fn half_hidden(stage: &mut Stage) -> SentSnapshots {
+fn log_with_half_hidden(stage: &mut TestServer) -> SentSnapshots {
     let (mut log, now) = (SentSnapshots::default(), stage.now());
     stage.ask::<Query<(&NetId, &PublishedPath)>, _>(|pawns| {
         for (id, history) in pawns.iter().filter(|(id, _)| id.0 % 2 == 0) {
@@ -88,7 +88,7 @@ fn ray(then: &Rewound, shot: &Shot, _: usize) -> bool {
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let rounds = if options.quick { 5 } else { 31 };
-    let mut stage = Stage::new(64, options.seed);
+    let mut stage = TestServer::new(64, options.seed);
     let shots = stage.shots(4_096);
     time(&mut stage, &shots, 2, ray);
     let single = time(&mut stage, &shots, rounds, ray);
@@ -107,7 +107,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         1.0 / single.mean,
         "shots per second on one core, the same; goal 1,000,000",
     )?;
-    let log = half_hidden(&mut stage);
+    let log = log_with_half_hidden(&mut stage);
     let hidden = time_for(&mut stage, (&shots, Some(&log)), rounds, ray);
     figures.add(
         "shot_64_hidden_us",
@@ -117,11 +117,11 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             hidden.mean * 1e6
         ),
     )?;
-    shapes(options, figures, &mut stage, &shots, single.mean, rounds)?;
-    naive(options, figures, &mut stage, &shots, single.mean)?;
+    measure_shapes(options, figures, &mut stage, &shots, single.mean, rounds)?;
+    measure_moved_colliders(options, figures, &mut stage, &shots, single.mean)?;
     drop(stage);
 
-    let mut crowd = Stage::new(1_000, options.seed);
+    let mut crowd = TestServer::new(1_000, options.seed);
     let many = crowd.shots(4_096);
     time(&mut crowd, &many, 1, ray);
     let crowded = time(&mut crowd, &many, rounds, ray);
@@ -134,14 +134,14 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             crowded.mean * 1e6
         ),
     )?;
-    record(options, figures)
+    measure_recording(options, figures)
 }
 
 /// Measures shotguns, beams, projectiles and allocations.
-fn shapes(
+fn measure_shapes(
     options: &Options,
     figures: &mut Figures,
-    stage: &mut Stage,
+    stage: &mut TestServer,
     shots: &[Shot],
     single: f64,
     rounds: usize,
@@ -213,10 +213,10 @@ fn shapes(
 }
 
 /// Measures the common approach of moving all colliders back, tracing, and restoring them.
-fn naive(
+fn measure_moved_colliders(
     options: &Options,
     figures: &mut Figures,
-    stage: &mut Stage,
+    stage: &mut TestServer,
     shots: &[Shot],
     single: f64,
 ) -> Result<(), String> {
@@ -245,11 +245,11 @@ fn naive(
 }
 
 /// Measures the recording of history per tick: 64 players against none.
-fn record(options: &Options, figures: &mut Figures) -> Result<(), String> {
+fn measure_recording(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let ticks = if options.quick { 500 } else { 4_000 };
     let live = |players: usize| {
         let mut stage = None;
-        let counted = allocation_counter::measure(|| stage = Some(Stage::new(players, options.seed)));
+        let counted = allocation_counter::measure(|| stage = Some(TestServer::new(players, options.seed)));
         (stage, counted.bytes_current as f64)
     };
     let ((some, bytes_64), (none, _), (twice, bytes_128)) = (live(64), live(0), live(128));
@@ -259,7 +259,7 @@ fn record(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let mut allocations = [0, 0];
     for tick in 0..ticks + 200 {
         for (i, stage) in stages.iter_mut().enumerate() {
-            stage.run_on();
+            stage.move_pawns();
             let now = stage.now().offset(1);
             let world = stage.app.world_mut();
             world.resource_mut::<CurrentTick>().0 = now;

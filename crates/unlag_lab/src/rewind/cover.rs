@@ -47,10 +47,10 @@ const HALF_HEIGHT: f32 = 1.5;
 const HALF_THICK: f32 = 0.2;
 /// Ticks out of the shooter's sight beyond which a hit counts as around the corner: more than 100 ms and more
 /// than 150 ms.
-const AROUND: [usize; 2] = [7, 10];
+const CORNER_TICKS: [usize; 2] = [7, 10];
 
 /// Compared settings: grace time and minimum age of the view, in milliseconds.
-pub const RULES: [(u64, u64); 3] = [(50, 100), (100, 150), (150, 150)];
+pub const COVER_RULES: [(u64, u64); 3] = [(50, 100), (100, 150), (150, 150)];
 
 /// Outcome of the shots under one setting.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,13 +66,13 @@ pub struct CoverRow {
     pub on_screen: [u32; 2],
 }
 
-/// Outcomes without the rule and with each of [`RULES`].
+/// Outcomes without the rule and with each of [`COVER_RULES`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoverFigures {
     /// Outcome without the rule.
     pub without: CoverRow,
-    /// Outcome with each of [`RULES`].
-    pub with: [CoverRow; RULES.len()],
+    /// Outcome with each of [`COVER_RULES`].
+    pub with: [CoverRow; COVER_RULES.len()],
 }
 
 impl CoverRow {
@@ -152,7 +152,7 @@ impl Bot {
 
 /// Round on its way to the server.
 #[derive(Clone, Copy)]
-struct Round {
+struct PendingShot {
     shooter: usize,
     arrives: u32,
     seen: ViewTime,
@@ -164,7 +164,7 @@ struct Round {
 struct Arena {
     app: App,
     bots: Vec<Bot>,
-    rounds: Vec<Round>,
+    rounds: Vec<PendingShot>,
     rng: SmallRng,
 }
 
@@ -177,7 +177,7 @@ pub fn measure(quick: bool, seed: u64) -> CoverFigures {
         arena.tick();
         if tick > 2 * MEMORY as u32 {
             arena.fire();
-            arena.judge(&mut figures);
+            arena.validate_arrived(&mut figures);
         }
     }
     figures
@@ -270,7 +270,7 @@ impl Arena {
                 let way = target.position + across * off.x + Vec3::Y * off.y - eye;
                 let drawn = screen.of(RewindFilter::without(entity)).cast_ray(eye, way, 100.0);
                 let drawn = drawn.ok().map(|hit| hit.target);
-                rounds.push(Round { shooter, arrives: now.0 + one_way as u32, seen, eye, way, drawn });
+                rounds.push(PendingShot { shooter, arrives: now.0 + one_way as u32, seen, eye, way, drawn });
             }
             rounds
         };
@@ -278,21 +278,21 @@ impl Arena {
     }
 
     /// Validates the rounds that arrive in this tick, without the rule and with each setting.
-    fn judge(&mut self, figures: &mut CoverFigures) {
+    fn validate_arrived(&mut self, figures: &mut CoverFigures) {
         let now = self.now();
         let (due, later) = self.rounds.iter().partition(|round| round.arrives <= now.0);
         self.rounds = later;
         let shooters: Vec<Entity> = self.bots.iter().map(|bot| bot.entity).collect();
-        let judge = move |query: RewindQuery| -> Vec<(Round, Vec<Option<TargetHit>>)> {
-            let due: &Vec<Round> = &due;
-            let ask = |round: &Round, cover| {
+        let validate_arrived = move |query: RewindQuery| -> Vec<(PendingShot, Vec<Option<TargetHit>>)> {
+            let due: &Vec<PendingShot> = &due;
+            let ask = |round: &PendingShot, cover| {
                 let limits = RewindLimits { cover, ..default() };
                 let view = View { limits: Some(&limits), ..View::from(round.seen) };
                 let then = query.at(RewindTime::View(view)).ok()?;
                 let then = then.of(RewindFilter::without(shooters[round.shooter]));
                 then.cast_ray(round.eye, round.way, 100.0).ok()
             };
-            let rules = RULES.map(|(grace, beyond)| CoverProtection {
+            let rules = COVER_RULES.map(|(grace, beyond)| CoverProtection {
                 grace: Duration::from_millis(grace),
                 beyond: Duration::from_millis(beyond),
             });
@@ -303,7 +303,7 @@ impl Arena {
                 })
                 .collect()
         };
-        let judged = self.app.world_mut().run_system_once(judge).expect("the query runs");
+        let judged = self.app.world_mut().run_system_once(validate_arrived).expect("the query runs");
         for (round, answers) in judged {
             let victim = answers[0].map(|hit| usize::from(hit.target.0));
             let (behind, on_screen) = victim.map_or(([false; 2], [false; 2]), |victim| {
@@ -312,8 +312,8 @@ impl Arena {
                 let server = |ago| (shooter.at(ago + shooter.one_way), victim.at(ago + victim.one_way));
                 let screen = |ago| (shooter.at(ago + late), victim.at(ago));
                 (
-                    AROUND.map(|ticks| self.is_hidden(ticks, server)),
-                    AROUND.map(|ticks| self.is_hidden(ticks, screen)),
+                    CORNER_TICKS.map(|ticks| self.is_hidden(ticks, server)),
+                    CORNER_TICKS.map(|ticks| self.is_hidden(ticks, screen)),
                 )
             });
             let rows = core::iter::once(&mut figures.without).chain(&mut figures.with);
@@ -321,7 +321,7 @@ impl Arena {
                 row.drawn += u32::from(round.drawn.is_some());
                 let Some(hit) = answer else { continue };
                 row.confirmed += u32::from(round.drawn == Some(hit.target));
-                for i in 0..AROUND.len() {
+                for i in 0..CORNER_TICKS.len() {
                     row.behind[i] += u32::from(behind[i]);
                     row.on_screen[i] += u32::from(on_screen[i]);
                 }
@@ -340,7 +340,7 @@ impl Arena {
             [0.1, 0.5, 0.9, 1.3, 1.65].into_iter().all(|height| {
                 [-0.45, 0.0, 0.45].into_iter().all(|aside| {
                     let point = victim + Vec3::Y * height + across * aside;
-                    self.bots.iter().any(|bot| stops(bot.wall, eye, point))
+                    self.bots.iter().any(|bot| is_blocked_by(bot.wall, eye, point))
                 })
             })
         })
@@ -348,7 +348,7 @@ impl Arena {
 }
 
 /// Returns whether a segment intersects a wall.
-fn stops((middle, along): (Vec3, Vec3), a: Vec3, b: Vec3) -> bool {
+fn is_blocked_by((middle, along): (Vec3, Vec3), a: Vec3, b: Vec3) -> bool {
     let outwards = middle.normalize_or_zero();
     let half = Vec3::new(HALF_WALL, 2.0 * HALF_HEIGHT, HALF_THICK);
     let within =
@@ -382,7 +382,7 @@ impl CoverFigures {
             let meaning = format!("the same on the targets' own screens, over {ms} ms");
             figures.add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]), meaning)?;
         }
-        for (index, (grace, beyond)) in RULES.into_iter().enumerate() {
+        for (index, (grace, beyond)) in COVER_RULES.into_iter().enumerate() {
             let rule = format!("grace {grace} ms, views beyond {beyond} ms");
             let key = |name: &str| format!("cover_{grace}_{beyond}_{name}");
             for (i, ms) in [100, 150].into_iter().enumerate() {

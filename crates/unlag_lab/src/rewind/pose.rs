@@ -21,7 +21,7 @@ const LINK: LinkConditions = LinkConditions {
 };
 
 /// Returns the largest distance between the corners of a humanoid's hit boxes in two poses, in metres.
-fn apart(rig: &LimbRig, boxes: &HitBoxes, a: &PoseSample, b: &PoseSample) -> f32 {
+fn corner_distance(rig: &LimbRig, boxes: &HitBoxes, a: &PoseSample, b: &PoseSample) -> f32 {
     let (mut room_a, mut room_b) = (LimbPoses::default(), LimbPoses::default());
     let (a, b) = (rig.in_world(a, &mut room_a), rig.in_world(b, &mut room_b));
     let mut largest = 0.0_f32;
@@ -84,7 +84,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
                 match judged {
                     Some(judged) => {
                         shown += 1;
-                        errors.push(f64::from(apart(rig, boxes, &drawn.pose, &judged)) * 1e3);
+                        errors.push(f64::from(corner_distance(rig, boxes, &drawn.pose, &judged)) * 1e3);
                     }
                     None => unknown += 1,
                 }

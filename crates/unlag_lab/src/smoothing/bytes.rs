@@ -4,8 +4,8 @@ use bevy_unlag::core::{BitWriter, PathKnotConfig, ProxyUpdate};
 
 use super::{
     Plan,
-    judge::spread,
-    perfect::{Every, updates},
+    error_metrics::spread,
+    ideal_link::{SendInterval, updates},
     truth::Path,
 };
 use crate::figures::Figures;
@@ -33,7 +33,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         });
         Ok(spread(runs.collect::<Result<Vec<_>, String>>()?).mean)
     };
-    let default = Every::Ticks(3);
+    let default = SendInterval::Ticks(3);
     figures.add(
         "bytes_per_update",
         of(Path::Recorded, default, false)?,
@@ -41,7 +41,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             "B of payload without entity and tick, our mover in the arena, an update every 3 ticks; goal \
              13; {:.2} with acceleration, {:.2} at 10 Hz; a kart {:.2}",
             of(Path::Recorded, default, true)?,
-            of(Path::Recorded, Every::Hz(10), false)?,
+            of(Path::Recorded, SendInterval::Hz(10), false)?,
             of(Path::Kart, default, false)?
         ),
     )

@@ -5,7 +5,7 @@ use rand::{SeedableRng, rngs::SmallRng};
 
 use super::{
     Plan,
-    judge::{Spread, spread},
+    error_metrics::{Spread, spread},
     link::Jitter,
 };
 use crate::figures::Figures;

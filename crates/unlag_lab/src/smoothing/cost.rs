@@ -12,12 +12,12 @@ use bevy_unlag_testkit::finish;
 
 use super::{
     Plan,
-    perfect::{Every, sent_at, updates},
+    ideal_link::{SendInterval, sent_at, updates},
     truth::Path,
 };
 use crate::{
     figures::Figures,
-    movement::race::{micros, quantile},
+    movement::timing::{micros, quantile},
 };
 
 const PROXIES: usize = 64;
@@ -73,7 +73,7 @@ impl Client {
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let truth = Path::Adad.truth(plan.seconds.max(45.0), plan.seeds[0])?;
-    let sent = updates(&truth, Every::Ticks(3), &PathKnotConfig::default(), false);
+    let sent = updates(&truth, SendInterval::Ticks(3), &PathKnotConfig::default(), false);
     let frames = (sent.last().map_or(0.0, sent_at) * 60.0) as usize;
     let run = |counts: bool| {
         let mut clients = [0, PROXIES].map(|proxies| Client::new(proxies, ProxySmoothing::Hermite));

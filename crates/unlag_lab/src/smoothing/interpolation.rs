@@ -5,8 +5,8 @@ use bevy_unlag::core::{Interpolation, PathKnotConfig, ProxyUpdate};
 use super::{
     Plan,
     chart::{Chart, Curve},
-    judge::{Seen, Verdict, judge, spread},
-    perfect::{Every, pictures, plain, updates},
+    error_metrics::{DrawnSample, ErrorMetrics, measure_errors, spread},
+    ideal_link::{SendInterval, drawn_samples, updates, updates_without_knots},
     truth::{Path, Truth},
 };
 use crate::figures::Figures;
@@ -19,20 +19,21 @@ const SMOOTH: [Path; 5] = [Path::Adad, Path::StopStart, Path::Kart, Path::Platfo
 /// Runs of one path at one rate.
 #[derive(Default)]
 struct Row {
-    linear: Vec<Verdict>,
-    hermite: Vec<Verdict>,
+    linear: Vec<ErrorMetrics>,
+    hermite: Vec<ErrorMetrics>,
     /// Linear interpolation through all snapshots that the cubic uses.
-    linear_with_knots: Vec<Verdict>,
-    raw: Vec<Verdict>,
+    linear_with_knots: Vec<ErrorMetrics>,
+    raw: Vec<ErrorMetrics>,
     /// Path knots per update.
     knots: Vec<f64>,
 }
 
 impl Row {
     fn watch(&mut self, truth: &Truth, rate: u32) {
-        let plain = plain(truth, Every::Hz(rate));
-        let sent = updates(truth, Every::Hz(rate), &PathKnotConfig::default(), false);
-        let see = |updates: &[ProxyUpdate], how| judge(truth, &pictures(truth, updates, how), false);
+        let plain = updates_without_knots(truth, SendInterval::Hz(rate));
+        let sent = updates(truth, SendInterval::Hz(rate), &PathKnotConfig::default(), false);
+        let see =
+            |updates: &[ProxyUpdate], how| measure_errors(truth, &drawn_samples(truth, updates, how), false);
         self.linear.push(see(&plain, Interpolation::Linear));
         self.hermite.push(see(&sent, Interpolation::Hermite));
         if rate == 10 {
@@ -47,7 +48,8 @@ impl Row {
 impl Row {
     /// Returns the number of runs in which the cubic is worse than the line, and the largest ratio.
     fn worse(&self) -> Option<String> {
-        let ratio = |(cubic, line): (&Verdict, &Verdict)| (cubic.max / line.max).max(cubic.rms / line.rms);
+        let ratio =
+            |(cubic, line): (&ErrorMetrics, &ErrorMetrics)| (cubic.max / line.max).max(cubic.rms / line.rms);
         let ratios: Vec<f64> =
             self.hermite.iter().zip(&self.linear).map(ratio).filter(|r| *r > 1.0).collect();
         let most = ratios.iter().copied().fold(1.0, f64::max);
@@ -56,7 +58,7 @@ impl Row {
 }
 
 /// Returns the mean of the runs' RMS errors and the largest maximum.
-fn rms_and_max(runs: &[Verdict]) -> (f64, f64) {
+fn rms_and_max(runs: &[ErrorMetrics]) -> (f64, f64) {
     (spread(runs.iter().map(|v| v.rms)).mean, spread(runs.iter().map(|v| v.max)).worst)
 }
 
@@ -116,7 +118,7 @@ fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row)
     let runs = plan.seeds.len();
     let ((line_rms, line_max), (rms, max)) = (rms_and_max(&row.linear), rms_and_max(&row.hermite));
     let at = format!("{name}_{rate}hz");
-    let worst = |runs: &[Verdict]| spread(runs.iter().map(|v| v.rms)).worst;
+    let worst = |runs: &[ErrorMetrics]| spread(runs.iter().map(|v| v.rms)).worst;
     figures.add(
         format!("rms_cm_linear_{at}"),
         line_rms,
@@ -164,7 +166,7 @@ fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row)
 
 /// Describes velocity steps and jerk at 128 frames per second.
 fn felt(row: &Row) -> String {
-    let of = |runs: &[Verdict]| {
+    let of = |runs: &[ErrorMetrics]| {
         let jerk = spread(runs.iter().map(|v| v.jerk.0 / v.jerk.1.max(1e-9)));
         (spread(runs.iter().map(|v| v.velocity_step)).worst, jerk.mean)
     };
@@ -176,8 +178,8 @@ fn felt(row: &Row) -> String {
 }
 
 fn add_yaw(figures: &mut Figures, kart: &Row) -> Result<(), String> {
-    let most = |runs: &[Verdict]| spread(runs.iter().map(|v| v.yaw.1)).worst;
-    let rms = |runs: &[Verdict]| spread(runs.iter().map(|v| v.yaw.0)).mean;
+    let most = |runs: &[ErrorMetrics]| spread(runs.iter().map(|v| v.yaw.1)).worst;
+    let rms = |runs: &[ErrorMetrics]| spread(runs.iter().map(|v| v.yaw.0)).mean;
     figures.add(
         "yaw_max_deg_kart_10hz",
         most(&kart.hermite),
@@ -196,7 +198,7 @@ fn add_yaw(figures: &mut Figures, kart: &Row) -> Result<(), String> {
             "samples of {} in which the heading of the kart, which reverses at times, is off by more than \
              90°; goal 0; a heading along the velocity would be in {}",
             kart.hermite.iter().map(|v| v.frames).sum::<usize>(),
-            kart.hermite.iter().map(|v| v.backwards).sum::<usize>()
+            kart.hermite.iter().map(|v| v.facing_away).sum::<usize>()
         ),
     )
 }
@@ -221,18 +223,21 @@ fn draw(plan: &Plan, folder: &std::path::Path, by_rate: &[Vec<(u32, f64)>; 2]) -
     .draw(folder, true)?;
     let truth = Path::Recorded.truth(20.0, plan.seeds[0])?;
     let error = |updates: &[ProxyUpdate], how| {
-        let error = |s: &Seen| (s.now - 4.0, s.place.distance(truth.at(s.view).position) * 100.0);
-        let seen = pictures(&truth, updates, how);
+        let error = |s: &DrawnSample| (s.now - 4.0, s.place.distance(truth.at(s.view).position) * 100.0);
+        let seen = drawn_samples(&truth, updates, how);
         seen.iter().filter(|s| s.now >= 4.0 && s.now < 9.0).map(error).collect()
     };
-    let sent = updates(&truth, Every::Hz(10), &PathKnotConfig::default(), false);
+    let sent = updates(&truth, SendInterval::Hz(10), &PathKnotConfig::default(), false);
     Chart {
         file: "smoothing_error.svg",
         caption: "Error of a player in the arena at 10 updates per second, against the delayed truth",
         x: "s",
         y: "cm",
         curves: &[
-            Curve { name: "linear", points: error(&plain(&truth, Every::Hz(10)), Interpolation::Linear) },
+            Curve {
+                name: "linear",
+                points: error(&updates_without_knots(&truth, SendInterval::Hz(10)), Interpolation::Linear),
+            },
             Curve { name: "Hermite", points: error(&sent, Interpolation::Hermite) },
         ],
     }

@@ -30,7 +30,7 @@ impl Jitter {
 
 /// Direction of a link with independent packet delays, so that packets overtake each other.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
+pub struct LinkDirection {
     /// Minimum one-way latency in seconds.
     pub latency: f64,
     /// Additional latency.
@@ -39,13 +39,13 @@ pub struct Way {
     pub loss: f64,
     /// Average duration of a loss burst in seconds; 0 for independent losses. A Gilbert-Elliott channel in
     /// time, so that it affects every send rate alike.
-    pub spell: f64,
+    pub mean_burst_seconds: f64,
 }
 
-impl Way {
+impl LinkDirection {
     /// Returns a direction with nothing but latency.
     pub const fn clean(latency: f64) -> Self {
-        Self { latency, jitter: Jitter::Uniform(0.0), loss: 0.0, spell: 0.0 }
+        Self { latency, jitter: Jitter::Uniform(0.0), loss: 0.0, mean_burst_seconds: 0.0 }
     }
 }
 
@@ -53,7 +53,7 @@ impl Way {
 #[derive(Clone, Copy, Debug)]
 pub enum Link {
     /// Simulated by the lab.
-    Way(Way),
+    LinkDirection(LinkDirection),
     /// Simulated by the suite's link conditioner.
     Conditions(LinkConditions),
 }
@@ -72,7 +72,7 @@ impl Link {
     /// results.
     pub fn arrivals(&self, sent: &[f64], seed: u64) -> Vec<Arrival> {
         let mut all = match self {
-            Self::Way(way) => way.arrivals(sent, seed),
+            Self::LinkDirection(way) => way.arrivals(sent, seed),
             Self::Conditions(conditions) => conditioned(conditions, sent, seed),
         };
         all.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -80,7 +80,7 @@ impl Link {
     }
 }
 
-impl Way {
+impl LinkDirection {
     fn arrivals(&self, sent: &[f64], seed: u64) -> Vec<Arrival> {
         let mut rng = SmallRng::seed_from_u64(seed ^ 0x11);
         let (mut bad, mut last) = (false, 0.0);
@@ -89,9 +89,9 @@ impl Way {
             // A constant number of draws per packet, so that loss does not change the jitter.
             let luck = rng.random::<f64>();
             let jitter = self.jitter.draw(&mut rng);
-            let chance = if self.spell > 0.0 {
+            let chance = if self.mean_burst_seconds > 0.0 {
                 // The correlation with the previous packet's loss decays with the time since it.
-                let fade = (-(at - last) / (self.spell * (1.0 - self.loss))).exp();
+                let fade = (-(at - last) / (self.mean_burst_seconds * (1.0 - self.loss))).exp();
                 self.loss + (f64::from(u8::from(bad)) - self.loss) * fade
             } else {
                 self.loss
@@ -130,14 +130,15 @@ mod tests {
     #[test]
     fn loss_rate_and_burst_length_match_the_configuration() {
         let sent: Vec<f64> = (0..100_000).map(|k| f64::from(k) * 0.05).collect();
-        for spell in [0.0, 0.15] {
-            let way = Way { loss: 0.05, spell, ..Way::clean(0.02) };
-            let arrived = Link::Way(way).arrivals(&sent, 7);
+        for mean_burst_seconds in [0.0, 0.15] {
+            let way = LinkDirection { loss: 0.05, mean_burst_seconds, ..LinkDirection::clean(0.02) };
+            let arrived = Link::LinkDirection(way).arrivals(&sent, 7);
             let lost = 1.0 - arrived.len() as f64 / sent.len() as f64;
             assert!((lost - 0.05).abs() < 0.005, "{lost} lost");
             let runs = arrived.windows(2).filter(|pair| pair[1].packet > pair[0].packet + 1).count();
             let run = lost * sent.len() as f64 / runs as f64;
-            let fade = if spell > 0.0 { (-0.05 / (spell * 0.95_f64)).exp() } else { 0.0 };
+            let fade =
+                if mean_burst_seconds > 0.0 { (-0.05 / (mean_burst_seconds * 0.95_f64)).exp() } else { 0.0 };
             let expected = 1.0 / (0.95 * (1.0 - fade));
             assert!((run - expected).abs() < 0.1, "{run} packets per loss burst, expected {expected}");
         }

@@ -1,8 +1,8 @@
 //! Remote pawn on other clients, through server and links, against the owner's own screen.
 
-mod hands;
+mod habit_script;
 mod owner;
-mod screen;
+mod recorders;
 mod uplink;
 
 use core::time::Duration;
@@ -16,13 +16,13 @@ use unlag_examples::{
 
 use super::{
     Plan,
-    judge::{Seen, Verdict, judge, spread},
+    error_metrics::{DrawnSample, ErrorMetrics, measure_errors, spread},
     truth::Truth,
 };
 use crate::figures::Figures;
-use hands::{Habit, Hands};
+use habit_script::{Habit, HabitScript};
 use owner::OwnPath;
-use screen::{Screen, Stage};
+use recorders::{DrawnFrames, PublishedMoves};
 
 /// Learning time of the clocks in seconds.
 const LEARNING: f64 = 8.0;
@@ -48,9 +48,9 @@ struct Case {
 #[derive(Default)]
 struct Watched {
     /// Watcher with Hermite interpolation.
-    hermite: Vec<Verdict>,
+    hermite: Vec<ErrorMetrics>,
     /// Watcher with linear interpolation.
-    linear: Vec<Verdict>,
+    linear: Vec<ErrorMetrics>,
     /// Corrections of the owner.
     corrections: u64,
 }
@@ -88,7 +88,7 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &st
     for seed in plan.seeds.iter().take(plan.seeds.len().div_ceil(3)) {
         case.play(plan.seconds, *seed, &mut watched)?;
     }
-    let of = |runs: &[Verdict], number: fn(&Verdict) -> f64| spread(runs.iter().map(number));
+    let of = |runs: &[ErrorMetrics], number: fn(&ErrorMetrics) -> f64| spread(runs.iter().map(number));
     let (runs, linear) = (&watched.hermite, &watched.linear);
     figures.add(
         format!("replicated_rms_cm_{key}"),
@@ -112,7 +112,7 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &st
             of(runs, |v| v.p99).worst,
             of(linear, |v| v.max).worst,
             runs.iter().map(|v| v.pops).sum::<usize>(),
-            of(runs, |v| v.freeze).mean
+            of(runs, |v| v.frozen_percent).mean
         ),
     )?;
     figures.add(
@@ -142,7 +142,7 @@ impl Case {
             let mut proxies = world.query::<(Entity, &NetId)>();
             let found = proxies.iter(world).find(|(_, proxy)| **proxy == id).map(|(proxy, _)| proxy);
             world.entity_mut(found.ok_or("a watcher does not have the owner's pawn")?).insert(mode);
-            Screen::watch(watcher, id);
+            DrawnFrames::watch(watcher, id);
         }
         let world = game.server.world_mut();
         let mut pawns = world.query::<(Entity, &NetId)>();
@@ -150,13 +150,13 @@ impl Case {
         if let Some((pawn, interval)) = pawn.zip(self.interval) {
             world.entity_mut(pawn).insert(UpdateInterval(interval));
         }
-        Stage::watch(&mut game.server, id);
+        PublishedMoves::watch(&mut game.server, id);
         for client in &mut game.clients {
             let world = client.world_mut();
             world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.apply(self.link));
         }
         let owner = &mut game.clients[0];
-        Hands::new(self.habit, seed).take_over(owner);
+        HabitScript::new(self.habit, seed).take_over(owner);
         OwnPath::watch(owner);
         if self.home {
             uplink::jitter(owner);
@@ -175,19 +175,20 @@ impl Case {
         watched.corrections += own.single(world).map_or(0, |stats| stats.corrections);
         let path = world.remove_resource::<OwnPath>().unwrap_or_default();
         let began = path.began.ok_or("the owner's pawn never moved")?;
-        let truth = Truth::through(&path.places, OwnPath::STEP);
-        let stage = game.server.world_mut().remove_resource::<Stage>().unwrap_or_default();
+        let truth = Truth::from_positions(&path.places, OwnPath::STEP);
+        let stage = game.server.world_mut().remove_resource::<PublishedMoves>().unwrap_or_default();
         for (watcher, runs) in [(1, &mut watched.hermite), (2, &mut watched.linear)] {
             let ahead = clock(game, 0) - clock(game, watcher);
-            let screen = game.clients[watcher].world_mut().remove_resource::<Screen>().unwrap_or_default();
+            let screen =
+                game.clients[watcher].world_mut().remove_resource::<DrawnFrames>().unwrap_or_default();
             let seen = screen.0.iter().filter_map(|picture| {
                 let view = stage.moment(picture.stamp, began)? / 64.0;
                 let now = path.ticks_at(picture.now + ahead)? / 64.0;
                 let place = picture.place.as_dvec3();
-                (now >= LEARNING).then_some(Seen { now, view, place, yaw: 0.0 })
+                (now >= LEARNING).then_some(DrawnSample { now, view, place, yaw: 0.0 })
             });
             let seen: Vec<_> = seen.collect();
-            runs.push(judge(&truth, &seen, false));
+            runs.push(measure_errors(&truth, &seen, false));
         }
         Ok(())
     }

@@ -50,19 +50,19 @@ fn lift() -> (MovementBase, Collider) {
 
 /// Positions of the passenger relative to the lift, both as drawn on one screen.
 #[derive(Resource, Default)]
-struct Places(Vec<Vec3>);
+struct DrawnSeats(Vec<Vec3>);
 
 fn look(
     lifts: Query<(&MovementBase, &Transform)>,
     proxies: Query<(&DrawnPose, &VisualOffset), Without<LocalControl>>,
-    mut places: ResMut<Places>,
+    mut places: ResMut<DrawnSeats>,
 ) {
     let (Ok((_, lift)), Ok((drawn, offset))) = (lifts.single(), proxies.single()) else { return };
     let shown = drawn.pose.position + offset.offset;
     places.0.push(lift.rotation.inverse() * (shown - lift.translation));
 }
 
-fn hands_off(client: &mut App) {
+fn release_input(client: &mut App) {
     client.insert_resource(ScriptedPlayer::idle());
     let world = client.world_mut();
     world
@@ -74,7 +74,7 @@ fn hands_off(client: &mut App) {
 /// Returns the largest distance of the drawn passenger from its place on the lift, in centimetres, and the
 /// number of frames. With `in_world` the server publishes the passenger in world space, like pawns without a
 /// base.
-fn slide(
+fn measure_slide(
     interval: u32,
     one_way: Duration,
     in_world: bool,
@@ -86,7 +86,7 @@ fn slide(
     for app in game.apps_mut() {
         app.world_mut().spawn(lift());
     }
-    game.clients.iter_mut().for_each(hands_off);
+    game.clients.iter_mut().for_each(release_input);
     // All apps must have the lift before the passenger lands on it.
     game.run(Duration::from_millis(500));
     let world = game.clients[1].world_mut();
@@ -108,13 +108,13 @@ fn slide(
         state.filter(|body| body.base == BASE).map(|body| body.base_position)
     };
     let before = seat(&game).ok_or("the passenger fell off the lift")?;
-    game.clients[0].init_resource::<Places>().add_systems(Last, look);
+    game.clients[0].init_resource::<DrawnSeats>().add_systems(Last, look);
     game.run(Duration::from_secs_f64(seconds));
     let after = seat(&game).ok_or("the passenger fell off the lift")?;
     if before != after {
         return Err(format!("the passenger walked from {before} to {after} on the lift"));
     }
-    let places = game.clients[0].world_mut().remove_resource::<Places>().unwrap_or_default().0;
+    let places = game.clients[0].world_mut().remove_resource::<DrawnSeats>().unwrap_or_default().0;
     let most = places.iter().map(|place| f64::from(place.distance(before))).fold(f64::NAN, f64::max);
     Ok((most * 100.0, places.len()))
 }
@@ -129,7 +129,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let one_way = Duration::from_millis(one_way);
         let mut all = (0.0_f64, 0);
         for interval in INTERVALS {
-            let (most, frames) = slide(interval, one_way, in_world, seconds, plan.seeds[0])?;
+            let (most, frames) = measure_slide(interval, one_way, in_world, seconds, plan.seeds[0])?;
             all = (all.0.max(most), all.1 + frames);
         }
         Ok(all)

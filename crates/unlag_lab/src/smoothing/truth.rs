@@ -13,8 +13,8 @@ mod walkers;
 
 use bevy_unlag::core::{Snapshot, Tick, angle_to_units};
 
-use body::{Body, DT, FINE, integrate, level, towards, turning};
-pub use body::{Moment, TICKS, Truth};
+use body::{Body, DT, STEPS_PER_TICK, acceleration_towards, horizontal, integrate, turning_acceleration};
+pub use body::{Moment, TICKS_PER_SECOND, Truth};
 
 /// Motion of a truth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

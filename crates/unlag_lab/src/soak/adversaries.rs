@@ -10,34 +10,34 @@ use unlag_examples::stepped_match::Match;
 use super::HONEST;
 
 #[derive(Resource)]
-struct Malice(SmallRng);
+struct CheatRng(SmallRng);
 
 /// Turns the last two players of a match into cheaters.
-pub fn equip(game: &mut Match, seed: u64) {
+pub fn make_cheaters(game: &mut Match, seed: u64) {
     for player in HONEST..game.clients.len() {
-        equip_one(game, player, seed ^ player as u64);
+        make_cheater(game, player, seed ^ player as u64);
     }
 }
 
 /// Turns a player into a cheater if it is one of the last two.
-pub fn equip_one(game: &mut Match, player: usize, seed: u64) {
+pub fn make_cheater(game: &mut Match, player: usize, seed: u64) {
     if player < HONEST {
         return;
     }
     let Some(client) = game.clients.get_mut(player) else { return };
-    client.insert_resource(Malice(SmallRng::seed_from_u64(seed)));
+    client.insert_resource(CheatRng(SmallRng::seed_from_u64(seed)));
     if player == HONEST {
         let breaks = break_packets.after(TransportSystems::Send).before(ConnectionSystems::Send);
         client.add_systems(PostUpdate, breaks);
     } else {
-        client.add_systems(Last, lie);
+        client.add_systems(Last, flip_move_bits);
         game.set_clock(player, 1.5);
     }
 }
 
 /// Corrupts packets above netcode, so that the server decrypts them and has to survive the content. Most
 /// packets stay valid; otherwise the client would never stay connected for long.
-fn break_packets(mut malice: ResMut<Malice>, mut links: Query<&mut Link, With<Client>>) {
+fn break_packets(mut malice: ResMut<CheatRng>, mut links: Query<&mut Link, With<Client>>) {
     let rng = &mut malice.0;
     for mut link in &mut links {
         let packets: Vec<_> = link.send.drain().collect();
@@ -62,7 +62,7 @@ fn break_packets(mut malice: ResMut<Malice>, mut links: Query<&mut Link, With<Cl
 }
 
 /// Flips bits in outgoing moves.
-fn lie(mut malice: ResMut<Malice>, mut pawns: Query<&mut OutgoingMoves>) {
+fn flip_move_bits(mut malice: ResMut<CheatRng>, mut pawns: Query<&mut OutgoingMoves>) {
     let rng = &mut malice.0;
     for mut moves in &mut pawns {
         for bytes in &mut moves.0 {

@@ -8,11 +8,11 @@ use bevy_unlag::{
     weapons::SpreadCone,
 };
 
-use crate::{Options, figures::Figures, prediction::of_rounds};
+use crate::{Options, figures::Figures, prediction::measure_rounds};
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let link = LinkPreset::named("Average (UE)").ok_or("there is no preset Average (UE)")?.conditions();
-    let rounds = of_rounds(link, if options.quick { 8.0 } else { 60.0 }, options.seed)?;
+    let rounds = measure_rounds(link, if options.quick { 8.0 } else { 60.0 }, options.seed)?;
     figures.add(
         "fire_bytes",
         rounds.bytes_of_one(),

@@ -1,7 +1,7 @@
 //! Firing over a link that loses, duplicates and reorders packets, with magazines that run empty. Every shot
 //! must count once, honest shots must not be refused, and both sides must agree on ammunition.
 
-mod tricks;
+mod stress;
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -21,11 +21,11 @@ use unlag_examples::{
 };
 
 use crate::{Options, figures::Figures};
-use tricks::{DOUBLED, Trick, double_answers, double_moves, refill, reload};
+use stress::{DUPLICATION, StressInput, duplicate_acks, duplicate_moves, refill, reload};
 
 /// Server's counters by shooter and shot.
 #[derive(Resource, Default)]
-struct Counted {
+struct ServerCounts {
     fired: HashMap<(Entity, Tick), u32>,
     judged: HashMap<(Entity, Tick), u32>,
     hurt: HashMap<(Entity, Tick, Entity), u32>,
@@ -35,7 +35,7 @@ fn count(
     pawns: Query<(Entity, &OutgoingShotMessages)>,
     mut happened: MessageReader<StepEvent<Soldier>>,
     mut damage: MessageReader<Damage>,
-    mut counted: ResMut<Counted>,
+    mut counted: ResMut<ServerCounts>,
 ) {
     for step in happened.read() {
         if let ExtendedEvent::Extension(WeaponEvent::Fired(round)) = &step.event {
@@ -59,15 +59,15 @@ fn count(
 
 /// Client's counters of its own shots and their verdicts.
 #[derive(Resource, Default)]
-struct Books {
+struct ClientShots {
     shown: HashMap<Tick, u32>,
     last: HashMap<Tick, ShotResult>,
 }
 
-fn keep(
+fn record_shots(
     mut fired: MessageReader<ShotFired>,
     mut verdicts: MessageReader<ShotVerdict>,
-    mut books: ResMut<Books>,
+    mut books: ResMut<ClientShots>,
 ) {
     for shot in fired.read() {
         *books.shown.entry(shot.round.shot).or_default() += 1;
@@ -90,9 +90,9 @@ fn arms(app: &mut App, own: bool) -> HashMap<NetId, WeaponState> {
 
 /// Sums over all matches.
 #[derive(Default)]
-struct Sums {
+struct Totals {
     shots: u64,
-    twice: usize,
+    double_counted: usize,
     refused: u64,
     reasons: HashMap<ShotRefusal, u64>,
     lost: u64,
@@ -102,30 +102,30 @@ struct Sums {
     seconds: f64,
 }
 
-impl Sums {
+impl Totals {
     fn play(&mut self, seed: u64, stretch: f64) -> Result<(), String> {
         let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
         let options =
             MatchOptions { players: 8, conditions: HARD_LINK, seed, server, ..MatchOptions::default() };
         let mut game = Match::start(&options)?;
         game.server
-            .init_resource::<Counted>()
-            .insert_resource(Trick::new(seed))
-            .add_systems(FixedFirst, (double_moves, refill))
+            .init_resource::<ServerCounts>()
+            .insert_resource(StressInput::new(seed))
+            .add_systems(FixedFirst, (duplicate_moves, refill))
             .add_systems(FixedLast, count);
         for (player, client) in (1..).zip(&mut game.clients) {
             client
-                .init_resource::<Books>()
-                .insert_resource(Trick::new(seed.wrapping_mul(31).wrapping_add(player)))
-                .add_systems(FixedFirst, double_answers)
+                .init_resource::<ClientShots>()
+                .insert_resource(StressInput::new(seed.wrapping_mul(31).wrapping_add(player)))
+                .add_systems(FixedFirst, duplicate_acks)
                 .add_systems(PreUpdate, reload)
-                .add_systems(Last, keep);
+                .add_systems(Last, record_shots);
         }
         game.set_firing(true);
         game.run(Duration::from_secs_f64(stretch));
         game.set_firing(false);
         for app in game.apps_mut() {
-            app.world_mut().resource_mut::<Trick>().on = false;
+            app.world_mut().resource_mut::<StressInput>().on = false;
         }
         // All triggers are released; a script that keeps switching weapons would never come to rest.
         game.run(Duration::from_secs(1));
@@ -137,14 +137,14 @@ impl Sums {
         self.seconds += stretch;
         let servers = arms(&mut game.server, false);
         let world = game.server.world();
-        let Counted { fired, judged, hurt } = world.resource::<Counted>();
+        let ServerCounts { fired, judged, hurt } = world.resource::<ServerCounts>();
         let counts = fired.values().chain(judged.values()).chain(hurt.values());
-        self.twice += counts.filter(|count| **count > 1).count();
-        self.given += world.resource::<Trick>().given;
+        self.double_counted += counts.filter(|count| **count > 1).count();
+        self.given += world.resource::<StressInput>().given;
         for client in &mut game.clients {
-            let books = client.world().resource::<Books>();
+            let books = client.world().resource::<ClientShots>();
             self.shots += books.shown.len() as u64;
-            self.twice += books.shown.values().filter(|count| **count > 1).count();
+            self.double_counted += books.shown.values().filter(|count| **count > 1).count();
             for shot in books.shown.keys() {
                 match books.last.get(shot) {
                     None => self.lost += 1,
@@ -155,7 +155,7 @@ impl Sums {
                     Some(_) => {}
                 }
             }
-            self.reloads += client.world().resource::<Trick>().reloads;
+            self.reloads += client.world().resource::<StressInput>().reloads;
             let own = arms(client, true);
             let differs = |known: &WeaponState, own: &WeaponState| {
                 (known.slots, known.slot, known.shots) != (own.slots, own.slot, own.shots)
@@ -171,7 +171,7 @@ impl Sums {
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let (wanted, stretch) = if options.quick { (2_000, 30.0) } else { (100_000, 300.0) };
-    let mut sums = Sums::default();
+    let mut sums = Totals::default();
     let mut seed = options.seed;
     while sums.shots < wanted {
         sums.play(seed, stretch)?;
@@ -180,17 +180,17 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             return Err("no shot was fired".to_owned());
         }
     }
-    let Sums { shots, twice, refused, reasons, lost, apart, given, reloads, seconds } = sums;
+    let Totals { shots, double_counted, refused, reasons, lost, apart, given, reloads, seconds } = sums;
     let mut why: Vec<_> = reasons.iter().map(|(why, count)| format!("{why:?} {count}")).collect();
     why.sort();
     figures.add(
         "double_counted",
-        twice as f64,
+        double_counted as f64,
         format!(
             "shots drawn, fired or resolved twice, or with damage dealt twice, of {shots} in {seconds:.0} \
              s; 25 % of packets lost, duplicated and reordered each way, 100 ms, {:.0} % duplicated in both \
              sides' inboxes; goal 0",
-            DOUBLED * 100.0
+            DUPLICATION * 100.0
         ),
     )?;
     let per = |count: u64| count as f64 * 1e4 / shots as f64;

@@ -4,7 +4,7 @@ use bevy_unlag::weapons::CatchUp;
 
 use crate::{
     Options,
-    agreement::{Cell, Fought, Played, Rules, Scene},
+    agreement::{Cell, CellConfig, CellResult, MeasuredWeapon, Scene},
     figures::Figures,
 };
 
@@ -23,14 +23,19 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         let mut played = Vec::new();
         for rtt in rtts {
             let cell = Cell { rtt: *rtt, jitter: 0, loss: 0 };
-            let (weapon, scene) = (Fought::Bolt, Scene::Sprinters);
-            played.push(cell.play(&Rules { weapon, scene, catch_up, ..Rules::new(hits, options.seed) })?);
+            let (weapon, scene) = (MeasuredWeapon::Bolt, Scene::Sprinters);
+            played.push(cell.play(&CellConfig {
+                weapon,
+                scene,
+                catch_up,
+                ..CellConfig::new(hits, options.seed)
+            })?);
         }
         let all: Vec<_> =
             played.iter().map(|one| format!("{} ms {:.2}", one.cell.rtt, one.agreement())).collect();
         let drawn: u64 = played.iter().map(|one| one.shot_stats.drawn).sum();
         let confirmed: u64 = played.iter().map(|one| one.shot_stats.confirmed).sum();
-        let worst = played.iter().map(Played::agreement).fold(f64::INFINITY, f64::min);
+        let worst = played.iter().map(CellResult::agreement).fold(f64::INFINITY, f64::min);
         figures.add(
             key,
             worst,

@@ -2,20 +2,20 @@
 //! recorded beforehand, so that the server has the processor for itself.
 
 mod clients;
-mod stage;
+mod test_server;
 
 use bevy_unlag::{
     prelude::*,
     rewind::{ViewTimeStats, ViewTimeValidator},
 };
 
-use crate::{Options, figures::Figures, movement::race::quantile};
-use stage::{PLAYERS, Parts, Stage};
+use crate::{Options, figures::Figures, movement::timing::quantile};
+use test_server::{PLAYERS, Parts, TestServer};
 
 /// Number of players that fire in a tick.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Load {
-    Nobody,
+    NoShots,
     One,
     /// 15 rounds per second for every player.
     All,
@@ -51,7 +51,7 @@ fn loads(hz: u32, rounds: usize) -> Vec<(Load, usize)> {
             due -= shots as f64;
             (Load::All, shots)
         }
-        _ => (Load::Nobody, 0),
+        _ => (Load::NoShots, 0),
     });
     loads.collect()
 }
@@ -75,14 +75,14 @@ impl Rate {
         let shots: Vec<_> =
             core::iter::repeat_n(0, warm).chain(loads.iter().map(|(_, shots)| *shots)).collect();
         let packets = clients::record(hz, seed, &shots);
-        let mut stage = Stage::new(hz, seed);
+        let mut stage = TestServer::new(hz, seed);
         let mut rate = Self::default();
         for (index, packets) in packets.iter().enumerate() {
             let (phase, parts) = stage.tick(packets);
             stage.answers();
             let Some((load, shots)) = index.checked_sub(warm).map(|index| loads[index]) else { continue };
             let times = match load {
-                Load::Nobody => &mut rate.nobody,
+                Load::NoShots => &mut rate.nobody,
                 Load::One => &mut rate.one,
                 Load::All => &mut rate.all,
             };
@@ -96,7 +96,7 @@ impl Rate {
     }
 
     /// Checks that most shots took the intended code path: not refused, no view time error, a hit.
-    fn check(self, stage: &mut Stage) -> Result<Self, String> {
+    fn check(self, stage: &mut TestServer) -> Result<Self, String> {
         let world = stage.app.world_mut();
         let refused: u64 = world.query::<&RefusedShots>().iter(world).map(RefusedShots::total).sum();
         let counts: Vec<_> =
@@ -136,7 +136,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
              shot per tick {alone:.1}; {} of {} hit; goal 5",
             usual.shots,
             usual.verdict(&usual.all, usual.shots, |parts| parts.moves),
-            usual.verdict(&usual.all, usual.shots, |parts| parts.judging),
+            usual.verdict(&usual.all, usual.shots, |parts| parts.resolving),
             usual.hits,
             usual.fired,
         ),
@@ -159,7 +159,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
                 rate.shots,
                 rate.nobody.median(|parts| parts.recording),
                 rate.nobody.median(|parts| parts.table),
-                rate.verdict(&rate.all, 1.0, |parts| parts.judging),
+                rate.verdict(&rate.all, 1.0, |parts| parts.resolving),
                 if hz == 128 { "; goal 23" } else { "" }
             ),
         )?;

@@ -2,7 +2,7 @@
 
 use bevy::math::{DQuat, DVec3};
 
-use super::crowd::{HALF, RANGE, Ray, Target};
+use super::targets::{HALF, RANGE, Ray, Target};
 
 /// Index and distance in metres of the hit target.
 pub type Answer = Option<(usize, f32)>;
@@ -12,15 +12,15 @@ const SLACK: f64 = 0.01;
 
 /// Correctness of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum AnswerCheck {
     /// The answer is correct.
     Right,
     /// Another target is nearer.
-    NotTheNearest,
+    NotNearest,
     /// The shot hits a target, but the answer is none.
-    Lost,
+    MissedHit,
     /// The shot does not hit the named target at this distance.
-    NotThere,
+    WrongHit,
 }
 
 /// Reference answer to a shot.
@@ -50,9 +50,9 @@ impl Truth {
     }
 
     /// Checks an answer, which is correct if it holds for boxes that are a centimetre larger or smaller.
-    pub fn judge(&self, ray: &Ray, targets: &[Target], answer: Answer) -> Verdict {
+    pub fn judge(&self, ray: &Ray, targets: &[Target], answer: Answer) -> AnswerCheck {
         let Some((named, at)) = answer else {
-            return if self.nearest_small.is_finite() { Verdict::Lost } else { Verdict::Right };
+            return if self.nearest_small.is_finite() { AnswerCheck::MissedHit } else { AnswerCheck::Right };
         };
         let at = f64::from(at);
         let there = targets.get(named).is_some_and(|target| {
@@ -64,11 +64,11 @@ impl Truth {
             })
         });
         if !there {
-            Verdict::NotThere
+            AnswerCheck::WrongHit
         } else if self.nearest_small < at - SLACK {
-            Verdict::NotTheNearest
+            AnswerCheck::NotNearest
         } else {
-            Verdict::Right
+            AnswerCheck::Right
         }
     }
 }
@@ -105,30 +105,30 @@ mod tests {
     use bevy::math::Vec3;
 
     use super::*;
-    use crate::rewind::crowd::{Crowd, Layout};
+    use crate::rewind::targets::{TargetScene, Layout};
 
     #[test]
     fn wrong_distance_farther_target_and_missed_hit_are_detected() {
-        let crowd = Crowd::new(Layout::Crowded, 64, 200, 3);
+        let crowd = TargetScene::new(Layout::Crowded, 64, 200, 3);
         let (mut hit, mut behind) = (0, 0);
         for ray in &crowd.rays {
             let truth = Truth::of(ray, &crowd.targets);
             let judge = |answer| truth.judge(ray, &crowd.targets, answer);
-            assert_eq!(judge(truth.nearest), Verdict::Right);
+            assert_eq!(judge(truth.nearest), AnswerCheck::Right);
             let Some((nearest, at)) = truth.nearest else { continue };
             // Grazing shots may count as misses.
             if truth.nearest_small > f64::from(at) + 0.1 {
                 continue;
             }
             hit += 1;
-            assert_eq!(judge(Some((nearest, at + 0.5))), Verdict::NotThere);
+            assert_eq!(judge(Some((nearest, at + 0.5))), AnswerCheck::WrongHit);
             // All other hit targets are farther away, unless boxes overlap.
             let others = (0..64).filter(|i| *i != nearest);
             let mut other = others.filter_map(|i| Some((i, distance(ray, &crowd.targets[i], 0.0)? as f32)));
             if let Some(other) = other.find(|(_, far)| *far > at + 0.5) {
                 behind += 1;
-                assert_eq!(judge(Some(other)), Verdict::NotTheNearest);
-                assert_eq!(judge(None), Verdict::Lost);
+                assert_eq!(judge(Some(other)), AnswerCheck::NotNearest);
+                assert_eq!(judge(None), AnswerCheck::MissedHit);
             }
         }
         assert!(hit > 100 && behind > 20, "{hit} {behind}");
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn rotated_box_is_hit_on_its_side() {
-        let mut crowd = Crowd::new(Layout::Turning, 1, 0, 5);
+        let mut crowd = TargetScene::new(Layout::Turning, 1, 0, 5);
         crowd.targets[0].yaw = core::f32::consts::FRAC_PI_2;
         let seen = crowd.targets[0].seen();
         let towards = bevy::math::Dir3::NEG_X;

@@ -25,7 +25,7 @@ pub struct Link {
 
 /// Direction of a link.
 #[derive(Clone, Copy)]
-pub enum Way {
+pub enum Direction {
     /// Uplink.
     Up,
     /// Downlink.
@@ -35,7 +35,7 @@ pub enum Way {
 impl Link {
     /// Returns the latency of a packet sent at `now`, or `None` if it is lost. Equal seeds give equal
     /// results.
-    pub fn fate(&self, way: Way, now: Duration, seed: u64) -> Option<Duration> {
+    pub fn latency_or_loss(&self, way: Direction, now: Duration, seed: u64) -> Option<Duration> {
         let slot = (now.as_nanos() / TICK.as_nanos()) as u64;
         let mut rng =
             SmallRng::seed_from_u64(seed ^ ((slot << 1) | way as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -45,18 +45,18 @@ impl Link {
 }
 
 /// Packets in flight in one direction.
-pub struct Pipe<T> {
+pub struct PacketQueue<T> {
     waiting: BTreeMap<(Duration, u64), T>,
     serial: u64,
 }
 
-impl<T> Default for Pipe<T> {
+impl<T> Default for PacketQueue<T> {
     fn default() -> Self {
         Self { waiting: BTreeMap::new(), serial: 0 }
     }
 }
 
-impl<T> Pipe<T> {
+impl<T> PacketQueue<T> {
     /// Adds a packet that arrives at `due`.
     pub fn push(&mut self, due: Duration, packet: T) {
         self.waiting.insert((due, self.serial), packet);
@@ -77,21 +77,21 @@ mod tests {
     #[test]
     fn packets_of_one_tick_share_their_fate_and_those_of_other_ticks_do_not() {
         let link = Link { key: "", name: "", latency: 0.05, jitter: 0.066, loss: 0.05 };
-        let fate = |ms: u64, way| link.fate(way, Duration::from_millis(ms), 7);
-        assert_eq!(fate(1_000, Way::Down), fate(1_002, Way::Down));
-        let fates: Vec<_> = (0..10_000).map(|k| fate(k * 16, Way::Down)).collect();
-        let lost = fates.iter().filter(|fate| fate.is_none()).count();
+        let latency_or_loss = |ms: u64, way| link.latency_or_loss(way, Duration::from_millis(ms), 7);
+        assert_eq!(latency_or_loss(1_000, Direction::Down), latency_or_loss(1_002, Direction::Down));
+        let fates: Vec<_> = (0..10_000).map(|k| latency_or_loss(k * 16, Direction::Down)).collect();
+        let lost = fates.iter().filter(|latency_or_loss| latency_or_loss.is_none()).count();
         assert!((400..600).contains(&lost), "{lost} of 10,000 lost");
         let took = fates.iter().flatten().map(Duration::as_secs_f64);
         let mean = took.clone().sum::<f64>() / (10_000 - lost) as f64;
         assert!((mean - 0.083).abs() < 0.001 && took.clone().all(|t| (0.05..=0.116).contains(&t)), "{mean}");
-        let other = (0..10_000).filter(|k| fate(k * 16, Way::Up) == fate(k * 16, Way::Down)).count();
+        let other = (0..10_000).filter(|k| latency_or_loss(k * 16, Direction::Up) == latency_or_loss(k * 16, Direction::Down)).count();
         assert!(other < 100, "{other} share their fate with the other direction");
     }
 
     #[test]
     fn packets_arrive_in_order_of_due_time() {
-        let mut pipe = Pipe::default();
+        let mut pipe = PacketQueue::default();
         let ms = Duration::from_millis;
         [(30, 'c'), (10, 'a'), (10, 'b')].into_iter().for_each(|(due, packet)| pipe.push(ms(due), packet));
         assert_eq!(pipe.pop(ms(9)), None);

@@ -10,8 +10,8 @@ mod kart;
 mod walkers;
 
 use bevy_unlag_core::{Snapshot, Tick, angle_to_units};
-use body::{Body, DT, FINE, integrate, level, towards, turning};
-pub use body::{Moment, TICKS, Truth};
+use body::{Body, DT, STEPS_PER_TICK, integrate, horizontal, acceleration_towards, turning_acceleration};
+pub use body::{Moment, TICKS_PER_SECOND, Truth};
 
 /// Motion of a truth, as in the lab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,31 +1,38 @@
 //! Link conditions of a well-known article on snapshot interpolation.
 
-use super::{Cast, Speeds, watch};
+use super::{TimeRates, WatchedPlayers, watch};
 use crate::{
     figures::Figures,
     smoothing::{
         Plan,
         chart::{Chart, Curve},
-        link::{Jitter, Link, Way},
-        perfect::Every,
+        ideal_link::SendInterval,
+        link::{Jitter, Link, LinkDirection},
     },
 };
 
 /// 50 ms latency, 0 to 66 ms jitter, 5 % loss.
-const ARTICLE: Way = Way { jitter: Jitter::Uniform(0.066), loss: 0.05, ..Way::clean(0.05) };
+const ARTICLE: LinkDirection =
+    LinkDirection { jitter: Jitter::Uniform(0.066), loss: 0.05, ..LinkDirection::clean(0.05) };
 
 /// Adds delay, freezes and pops at four update rates.
 ///
 /// # Errors
 /// Returns a message if nothing was measured.
-pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Speeds) -> Result<(), String> {
+pub fn add(
+    figures: &mut Figures,
+    plan: &Plan,
+    casts: &[WatchedPlayers],
+    speeds: &mut TimeRates,
+) -> Result<(), String> {
     let mut curves = Vec::new();
     for (hz, goal, name) in
         [(10, 265.0, "10 Hz"), (20, 160.0, "20 Hz"), (30, 120.0, "30 Hz"), (60, 75.0, "60 Hz")]
     {
-        let watched = watch(casts, &Link::Way(ARTICLE), Every::Hz(hz), plan);
-        speeds.take(&watched, &format!("the article's at {name}"));
-        let (delay, freeze, rms) = (watched.delay(), watched.of(|v| v.freeze), watched.of(|v| v.rms));
+        let watched = watch(casts, &Link::LinkDirection(ARTICLE), SendInterval::Hz(hz), plan);
+        speeds.add_runs(&watched, &format!("the article's at {name}"));
+        let (delay, frozen_percent, rms) =
+            (watched.delay(), watched.of(|v| v.frozen_percent), watched.of(|v| v.rms));
         figures.add(
             format!("delay_ms_article_{hz}hz"),
             delay.mean,
@@ -41,10 +48,10 @@ pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Spee
         let goal = if hz < 20 { "0.45" } else { "0.05" };
         figures.add(
             format!("freeze_percent_article_{hz}hz"),
-            freeze.mean,
+            frozen_percent.mean,
             format!(
                 "% of frames that hardly move although they should; goal {goal}; worst {:.3}",
-                freeze.worst
+                frozen_percent.worst
             ),
         )?;
         figures.add(

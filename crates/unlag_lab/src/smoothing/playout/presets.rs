@@ -2,26 +2,31 @@
 
 use bevy_unlag::link_conditioner::PRESETS;
 
-use super::{Cast, Speeds, watch};
+use super::{TimeRates, WatchedPlayers, watch};
 use crate::{
     figures::Figures,
-    smoothing::{Plan, link::Link, perfect::Every},
+    smoothing::{Plan, ideal_link::SendInterval, link::Link},
 };
 
 /// Default interval of updates.
-const DEFAULT: Every = Every::Ticks(3);
+const DEFAULT: SendInterval = SendInterval::Ticks(3);
 /// Adds the measurements of every preset at the default interval.
 ///
 /// # Errors
 /// Returns a message if nothing was measured.
-pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Speeds) -> Result<(), String> {
+pub fn add(
+    figures: &mut Figures,
+    plan: &Plan,
+    casts: &[WatchedPlayers],
+    speeds: &mut TimeRates,
+) -> Result<(), String> {
     // Nothing arrives over presets that lose all packets.
     for preset in PRESETS.iter().filter(|preset| preset.loss_percent < 100.0) {
         let watched = watch(casts, &Link::Conditions(preset.down()), DEFAULT, plan);
-        speeds.take(&watched, &preset.name);
+        speeds.add_runs(&watched, &preset.name);
         let (name, slug) = (preset.name.as_str(), slug(&preset.name));
-        let (excess, freeze, delay) =
-            (watched.of(|v| v.step_excess), watched.of(|v| v.freeze), watched.delay());
+        let (excess, frozen_percent, delay) =
+            (watched.of(|v| v.step_excess), watched.of(|v| v.frozen_percent), watched.delay());
         figures.add(
             format!("max_step_excess_cm_{slug}"),
             excess.worst,
@@ -35,8 +40,8 @@ pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Spee
         )?;
         figures.add(
             format!("freeze_percent_{slug}"),
-            freeze.mean,
-            format!("% of frames that hardly move although they should; worst {:.3}", freeze.worst),
+            frozen_percent.mean,
+            format!("% of frames that hardly move although they should; worst {:.3}", frozen_percent.worst),
         )?;
         figures.add(
             format!("delay_ms_{slug}"),

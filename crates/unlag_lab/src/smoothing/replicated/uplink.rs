@@ -10,7 +10,7 @@ use bevy_unlag::net::{NetSim, NetSimSystems};
 /// Synthetic data shaped like a recording: nine packets in ten take up to 5 ms longer. Every second or two
 /// the channel is busy: one to four times in a row the radio waits for 30 to 80 ms. Packets sent meanwhile
 /// leave together with the waiting ones, so no packet overtakes another.
-const LATE: [u8; 1024] = [
+const EXTRA_MILLISECONDS: [u8; 1024] = [
     3, 2, 2, 3, 0, 1, 3, 3, 1, 0, 1, 5, 0, 0, 4, 1, 0, 0, 3, 1, 78, 63, 48, 33, 18, 3, 0, 0, 0, 2, 0, 2, 0,
     0, 0, 2, 3, 0, 0, 42, 27, 12, 0, 1, 1, 1, 0, 1, 1, 1, 0, 3, 3, 2, 5, 1, 1, 0, 1, 1, 1, 5, 2, 0, 3, 0, 1,
     0, 2, 4, 1, 2, 0, 1, 0, 1, 1, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1,
@@ -49,15 +49,15 @@ pub fn jitter(client: &mut App) {
     let world = client.world_mut();
     let latency = world.query::<&NetSim>().iter(world).next().map_or(Duration::ZERO, |sim| sim.up.latency);
     let delay = move |time: Res<Time<Real>>, mut sims: Query<&mut NetSim>| {
-        let late = late_at(time.elapsed());
+        let late = extra_latency(time.elapsed());
         sims.iter_mut().for_each(|mut sim| sim.up.latency = latency + late);
     };
     client.add_systems(PostUpdate, delay.before(NetSimSystems::Send));
 }
 
-fn late_at(time: Duration) -> Duration {
-    let slot = (time.as_nanos() / 15_625_000) as usize % LATE.len();
-    Duration::from_millis(u64::from(LATE[slot]))
+fn extra_latency(time: Duration) -> Duration {
+    let slot = (time.as_nanos() / 15_625_000) as usize % EXTRA_MILLISECONDS.len();
+    Duration::from_millis(u64::from(EXTRA_MILLISECONDS[slot]))
 }
 
 #[cfg(test)]
@@ -66,28 +66,33 @@ mod tests {
 
     #[test]
     fn wifi_jitter_has_mostly_short_delays_and_waits_of_30_to_80_ms() {
-        let quick = LATE.iter().filter(|late| **late <= 5).count();
-        assert!((0.85..0.95).contains(&(quick as f64 / LATE.len() as f64)), "{quick} short delays");
+        let quick = EXTRA_MILLISECONDS.iter().filter(|late| **late <= 5).count();
+        assert!(
+            (0.85..0.95).contains(&(quick as f64 / EXTRA_MILLISECONDS.len() as f64)),
+            "{quick} short delays"
+        );
         // Beginnings of waits.
-        let waits = LATE.windows(2).filter(|pair| pair[1] > pair[0].max(10)).map(|pair| pair[1]);
+        let waits =
+            EXTRA_MILLISECONDS.windows(2).filter(|pair| pair[1] > pair[0].max(10)).map(|pair| pair[1]);
         let waits: Vec<_> = waits.collect();
         assert!(waits.len() >= 16 && waits.iter().all(|wait| (30..=80).contains(wait)), "{waits:?}");
     }
 
     #[test]
     fn wifi_jitter_never_reorders_packets() {
-        for pair in LATE.windows(2) {
+        for pair in EXTRA_MILLISECONDS.windows(2) {
             assert!(f64::from(pair[1]) + 15.625 >= f64::from(pair[0]), "{pair:?}");
         }
         assert!(
-            f64::from(LATE[0]) + 15.625 >= f64::from(LATE[LATE.len() - 1]),
+            f64::from(EXTRA_MILLISECONDS[0]) + 15.625
+                >= f64::from(EXTRA_MILLISECONDS[EXTRA_MILLISECONDS.len() - 1]),
             "reordered where the table repeats"
         );
     }
 
     #[test]
     fn wifi_jitter_repeats_after_16_seconds() {
-        assert_eq!(late_at(Duration::ZERO), late_at(Duration::from_secs(16)));
-        assert_eq!(late_at(Duration::from_nanos(20 * 15_625_000)), Duration::from_millis(78));
+        assert_eq!(extra_latency(Duration::ZERO), extra_latency(Duration::from_secs(16)));
+        assert_eq!(extra_latency(Duration::from_nanos(20 * 15_625_000)), Duration::from_millis(78));
     }
 }

@@ -9,11 +9,11 @@ use bevy::{
 use super::{Snapshot, Tick, angle_to_units};
 
 /// Ticks per second.
-pub const TICKS: u32 = 64;
+pub const TICKS_PER_SECOND: u32 = 64;
 /// Integration steps per tick.
-pub(super) const FINE: usize = 30;
+pub(super) const STEPS_PER_TICK: usize = 30;
 /// Seconds per integration step.
-pub(super) const DT: f64 = 1.0 / (TICKS as f64 * FINE as f64);
+pub(super) const DT: f64 = 1.0 / (TICKS_PER_SECOND as f64 * STEPS_PER_TICK as f64);
 
 /// State of the motion at one time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +39,7 @@ pub struct Truth {
     /// Largest speed without teleports, in metres per second.
     pub top_speed: f64,
     /// Whether the heading has an angular velocity, as vehicles do, rather than following the player's view.
-    pub(super) turns: bool,
+    pub(super) has_spin: bool,
     pub(super) moments: Vec<Moment>,
     /// Seconds between two moments.
     pub(super) dt: f64,
@@ -51,15 +51,16 @@ impl Truth {
     /// Creates a truth from integrated moments.
     pub(super) fn new(moments: Vec<Moment>) -> Self {
         let top_speed = moments.iter().map(|m| m.velocity.length()).fold(0.0, f64::max);
-        let turns = moments.iter().any(|m| m.yaw_rate != 0.0);
-        let mut truth = Self { top_speed, turns, moments, dt: DT, snapshots: Vec::new() };
-        truth.snapshots = (0..truth.moments.len().div_ceil(FINE)).map(|tick| truth.quantised(tick)).collect();
+        let has_spin = moments.iter().any(|m| m.yaw_rate != 0.0);
+        let mut truth = Self { top_speed, has_spin, moments, dt: DT, snapshots: Vec::new() };
+        truth.snapshots =
+            (0..truth.moments.len().div_ceil(STEPS_PER_TICK)).map(|tick| truth.quantised(tick)).collect();
         truth
     }
 
     /// Creates a truth that moves in straight lines between positions `dt` seconds apart, without heading and
     /// snapshots.
-    pub fn through(places: &[Vec3], dt: f64) -> Self {
+    pub fn from_positions(places: &[Vec3], dt: f64) -> Self {
         let moment = |(i, now): (usize, &Vec3)| {
             let next = places.get(i + 1).unwrap_or(now);
             let velocity = (*next - *now).as_dvec3() / dt;
@@ -67,16 +68,16 @@ impl Truth {
         };
         let moments: Vec<_> = places.iter().enumerate().map(moment).collect();
         let top_speed = moments.iter().map(|m| m.velocity.length()).fold(0.0, f64::max);
-        Self { top_speed, turns: false, moments, dt, snapshots: Vec::new() }
+        Self { top_speed, has_spin: false, moments, dt, snapshots: Vec::new() }
     }
 
     /// Returns the server's snapshot of a tick.
     fn quantised(&self, tick: usize) -> Snapshot {
-        let now = self.moments[tick * FINE];
+        let now = self.moments[tick * STEPS_PER_TICK];
         Snapshot {
             yaw: angle_to_units(now.yaw as f32),
             // Only vehicles have a spin.
-            spin: (self.turns).then(|| Snapshot::spin_units(now.yaw_rate as f32)),
+            spin: (self.has_spin).then(|| Snapshot::spin_units(now.yaw_rate as f32)),
             grounded: now.grounded,
             falling: !now.grounded,
             teleports: now.teleports,
@@ -115,7 +116,7 @@ impl Truth {
     /// Returns the start and the duration of each stop, in seconds.
     pub fn stops(&self) -> Vec<(f64, f64)> {
         const STILL: f64 = 1e-6;
-        let per_tick = (1.0 / (f64::from(TICKS) * self.dt)).round() as usize;
+        let per_tick = (1.0 / (f64::from(TICKS_PER_SECOND) * self.dt)).round() as usize;
         let speeds: Vec<f64> = self.moments.iter().step_by(per_tick).map(|m| m.velocity.length()).collect();
         let mut stops = Vec::new();
         let mut tick = 1;
@@ -125,7 +126,10 @@ impl Truth {
                 continue;
             }
             let stood = speeds[tick..].iter().take_while(|speed| **speed <= STILL).count();
-            stops.push((tick as f64 / f64::from(TICKS), stood as f64 / f64::from(TICKS)));
+            stops.push((
+                tick as f64 / f64::from(TICKS_PER_SECOND),
+                stood as f64 / f64::from(TICKS_PER_SECOND),
+            ));
             tick += stood;
         }
         stops
@@ -147,12 +151,12 @@ pub(super) fn integrate(
     mut on_tick: impl FnMut(&mut Body),
     mut force: impl FnMut(&mut Body) -> DVec3,
 ) -> Truth {
-    let steps = (seconds * f64::from(TICKS)).round() as usize * FINE;
+    let steps = (seconds * f64::from(TICKS_PER_SECOND)).round() as usize * STEPS_PER_TICK;
     let mut body = Body { now: start, seconds: 0.0 };
     let mut moments = Vec::with_capacity(steps + 1);
     for step in 0..=steps {
         body.seconds = step as f64 * DT;
-        if step % FINE == 0 {
+        if step % STEPS_PER_TICK == 0 {
             on_tick(&mut body);
         }
         body.now.acceleration = force(&mut body);
@@ -166,17 +170,17 @@ pub(super) fn integrate(
 }
 
 /// Returns the acceleration that rotates a velocity by `turn` radians per second.
-pub(super) fn turning(velocity: DVec3, turn: f64) -> DVec3 {
+pub(super) fn turning_acceleration(velocity: DVec3, turn: f64) -> DVec3 {
     let turned = DQuat::from_rotation_y(turn * DT) * velocity;
     (turned - velocity) / DT
 }
 
 /// Returns the acceleration that reaches `wanted` within a tick, limited to `most`.
-pub(super) fn towards(wanted: DVec3, velocity: DVec3, most: f64) -> DVec3 {
-    ((wanted - velocity) * f64::from(TICKS)).clamp_length_max(most)
+pub(super) fn acceleration_towards(wanted: DVec3, velocity: DVec3, most: f64) -> DVec3 {
+    ((wanted - velocity) * f64::from(TICKS_PER_SECOND)).clamp_length_max(most)
 }
 
 /// Returns a horizontal unit vector.
-pub(super) fn level(angle: f64) -> DVec3 {
+pub(super) fn horizontal(angle: f64) -> DVec3 {
     DVec3::new(angle.cos(), 0.0, angle.sin())
 }

@@ -1,9 +1,9 @@
 //! Recordings of our own move models, including the poses drawn between two ticks.
 
-mod driver;
-mod hands;
+mod capsule_script;
+mod kart_script;
 
-pub use driver::spawn_field;
+pub use kart_script::spawn_field;
 
 use core::f64::consts::TAU;
 
@@ -18,7 +18,7 @@ use bevy_unlag::{
 };
 use unlag_examples::{app::TICK, arena};
 
-use super::{Moment, TICKS, Truth};
+use super::{Moment, TICKS_PER_SECOND, Truth};
 
 /// Samples per tick, computed like the owner's drawn pose: by a partial step.
 const PARTS: usize = 8;
@@ -31,7 +31,7 @@ pub fn capsule(seconds: f64, seed: u64) -> Result<Truth, String> {
     let mut app = app();
     app.add_systems(Startup, arena::spawn);
     let start = CapsuleState::at(arena::SPAWNS[seed as usize % arena::SPAWNS.len()]);
-    let mut hands = hands::Hands::new(seed);
+    let mut hands = capsule_script::CapsuleScript::new(seed);
     record::<CapsuleModel>(app, start, seconds, |state| hands.next(state.position))
 }
 
@@ -43,7 +43,7 @@ pub fn kart(seconds: f64, seed: u64) -> Result<Truth, String> {
     let mut app = app();
     app.add_plugins(KartPlugin);
     spawn_field(app.world_mut());
-    let mut driver = driver::Driver::new(seed);
+    let mut driver = kart_script::KartScript::new(seed);
     record::<KartModel>(app, KartState::at(Vec3::Y * 0.1, 0), seconds, |state| driver.next(state))
 }
 
@@ -55,12 +55,12 @@ fn app() -> App {
 }
 
 /// Recorded sample of a pawn.
-struct Picture {
+struct RecordedSample {
     position: Vec3,
     snapshot: Snapshot,
 }
 
-impl Picture {
+impl RecordedSample {
     fn of<M: MoveModel>(state: &M::State, tick: u32) -> Self {
         Self { position: M::position(state), snapshot: M::snapshot(state, Tick(tick)) }
     }
@@ -88,16 +88,17 @@ fn record<M: MoveModel>(
         M::step(&config, state, input, &ctx, world, &mut events)
     };
     // A second to land.
-    let mut state = (0..TICKS).fold(start, |state, tick| step(&state, &M::Input::default(), tick, PARTS));
-    let mut pictures = vec![Picture::of::<M>(&state, 0)];
-    for tick in 0..(seconds * f64::from(TICKS)).round() as u32 {
+    let mut state =
+        (0..TICKS_PER_SECOND).fold(start, |state, tick| step(&state, &M::Input::default(), tick, PARTS));
+    let mut pictures = vec![RecordedSample::of::<M>(&state, 0)];
+    for tick in 0..(seconds * f64::from(TICKS_PER_SECOND)).round() as u32 {
         let input = player(&state);
         for part in 1..PARTS {
-            let drawn = step(&state, &input, TICKS + tick, part);
-            pictures.push(Picture::of::<M>(&drawn, tick + 1));
+            let drawn = step(&state, &input, TICKS_PER_SECOND + tick, part);
+            pictures.push(RecordedSample::of::<M>(&drawn, tick + 1));
         }
-        state = step(&state, &input, TICKS + tick, PARTS);
-        pictures.push(Picture::of::<M>(&state, tick + 1));
+        state = step(&state, &input, TICKS_PER_SECOND + tick, PARTS);
+        pictures.push(RecordedSample::of::<M>(&state, tick + 1));
         if M::position(&state).y < -1.0 {
             return Err(format!("a pawn fell out of its level after {tick} ticks"));
         }
@@ -106,7 +107,7 @@ fn record<M: MoveModel>(
 }
 
 /// Creates a truth that moves in straight lines between samples.
-fn joined(pictures: &[Picture]) -> Truth {
+fn joined(pictures: &[RecordedSample]) -> Truth {
     let dt = TICK.as_secs_f64() / PARTS as f64;
     let units = TAU / 65_536.0;
     let mut turned = f64::from(pictures[0].snapshot.yaw) * units;
@@ -127,5 +128,5 @@ fn joined(pictures: &[Picture]) -> Truth {
     }
     let snapshots: Vec<_> = pictures.iter().step_by(PARTS).map(|picture| picture.snapshot).collect();
     let top_speed = snapshots.iter().map(|s| f64::from(s.velocity().length())).fold(0.0, f64::max);
-    Truth { top_speed, turns: snapshots[0].spin.is_some(), moments, dt, snapshots }
+    Truth { top_speed, has_spin: snapshots[0].spin.is_some(), moments, dt, snapshots }
 }

@@ -5,7 +5,10 @@ use core::f64::consts::TAU;
 use bevy::math::DVec3;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use super::{Body, FINE, Moment, TICKS, Truth, integrate, level, towards, turning};
+use super::{
+    Body, Moment, STEPS_PER_TICK, TICKS_PER_SECOND, Truth, acceleration_towards, horizontal, integrate,
+    turning_acceleration,
+};
 
 const STANDING: Moment = Moment {
     position: DVec3::ZERO,
@@ -18,7 +21,7 @@ const STANDING: Moment = Moment {
 };
 
 /// Integrates with an acceleration that is decided on each tick and held until the next one.
-fn held(seconds: f64, start: Moment, mut decide: impl FnMut(&mut Body) -> DVec3) -> Truth {
+fn integrate_held(seconds: f64, start: Moment, mut decide: impl FnMut(&mut Body) -> DVec3) -> Truth {
     let decided = core::cell::Cell::new(DVec3::ZERO);
     integrate(seconds, start, |body| decided.set(decide(body)), |_| decided.get())
 }
@@ -27,23 +30,23 @@ fn held(seconds: f64, start: Moment, mut decide: impl FnMut(&mut Body) -> DVec3)
 pub fn adad(seconds: f64, acceleration: f64, speed: f64, seed: u64) -> Truth {
     let mut rng = SmallRng::seed_from_u64(seed);
     let (mut way, mut next) = (-1.0, 0.0);
-    held(seconds, STANDING, |body| {
+    integrate_held(seconds, STANDING, |body| {
         if body.seconds >= next {
             way = -way;
             next = body.seconds + rng.random_range(0.25..0.7);
         }
-        towards(DVec3::X * (speed * way), body.now.velocity, acceleration)
+        acceleration_towards(DVec3::X * (speed * way), body.now.velocity, acceleration)
     })
 }
 
 /// Alternates between 0.4 to 1.4 s of running in a random direction and 0.2 to 1 s of standing.
-struct Whim {
+struct RandomStops {
     rng: SmallRng,
     next: f64,
     wanted: DVec3,
 }
 
-impl Whim {
+impl RandomStops {
     fn new(seed: u64) -> Self {
         Self { rng: SmallRng::seed_from_u64(seed ^ 0x57), next: 0.0, wanted: DVec3::ZERO }
     }
@@ -56,7 +59,7 @@ impl Whim {
                 self.rng.random_range(0.4..1.4),
                 self.rng.random_range(0.2..1.0),
             );
-            self.wanted = if stands { level(angle) * 6.0 } else { DVec3::ZERO };
+            self.wanted = if stands { horizontal(angle) * 6.0 } else { DVec3::ZERO };
             self.next = seconds + if stands { run } else { rest };
         }
         self.wanted
@@ -65,14 +68,16 @@ impl Whim {
 
 /// Runs and stops at 6 m/s with 20 m/s².
 pub fn stop_start(seconds: f64, seed: u64) -> Truth {
-    let mut whim = Whim::new(seed);
-    held(seconds, STANDING, |body| towards(whim.at(body.seconds), body.now.velocity, 20.0))
+    let mut whim = RandomStops::new(seed);
+    integrate_held(seconds, STANDING, |body| {
+        acceleration_towards(whim.at(body.seconds), body.now.velocity, 20.0)
+    })
 }
 
 /// Runs and stops at 6 m/s with instant changes of velocity.
 pub fn instant(seconds: f64, seed: u64) -> Truth {
-    let mut whim = Whim::new(seed ^ 0x1257);
-    held(seconds, STANDING, |body| {
+    let mut whim = RandomStops::new(seed ^ 0x1257);
+    integrate_held(seconds, STANDING, |body| {
         body.now.velocity = whim.at(body.seconds);
         DVec3::ZERO
     })
@@ -104,7 +109,7 @@ pub fn jump(seconds: f64, seed: u64) -> Truth {
 pub fn bhop(seconds: f64) -> Truth {
     const GRAVITY: f64 = 10.0;
     const HOP: u32 = 45;
-    let up = GRAVITY * 0.5 * f64::from(HOP) / f64::from(TICKS);
+    let up = GRAVITY * 0.5 * f64::from(HOP) / f64::from(TICKS_PER_SECOND);
     let side = core::cell::Cell::new(-1.0);
     let mut ticks = 0;
     let start = Moment { velocity: DVec3::new(8.0, up, 0.0), grounded: false, ..STANDING };
@@ -115,7 +120,9 @@ pub fn bhop(seconds: f64) -> Truth {
         }
         ticks += 1;
     };
-    integrate(seconds, start, hop, |body| turning(body.now.velocity, 2.5 * side.get()).with_y(-GRAVITY))
+    integrate(seconds, start, hop, |body| {
+        turning_acceleration(body.now.velocity, 2.5 * side.get()).with_y(-GRAVITY)
+    })
 }
 
 /// Walks along X at 3 m/s with 12 m/s² and is knocked back at 10 m/s in a random direction every 0.8 to 1.8
@@ -123,19 +130,19 @@ pub fn bhop(seconds: f64) -> Truth {
 pub fn knock(seconds: f64, seed: u64) -> Truth {
     let mut rng = SmallRng::seed_from_u64(seed ^ 0x8);
     let mut next = 0.5;
-    held(seconds, STANDING, |body| {
+    integrate_held(seconds, STANDING, |body| {
         if body.seconds >= next {
-            body.now.velocity += level(rng.random_range(0.0..TAU)) * 10.0;
+            body.now.velocity += horizontal(rng.random_range(0.0..TAU)) * 10.0;
             next = body.seconds + rng.random_range(0.8..1.8);
         }
-        towards(DVec3::X * 3.0, body.now.velocity, 12.0)
+        acceleration_towards(DVec3::X * 3.0, body.now.velocity, 12.0)
     })
 }
 
 /// Moves on a circle.
 pub fn circle(seconds: f64, speed: f64, radius: f64) -> Truth {
     let start = Moment { velocity: DVec3::X * speed, ..STANDING };
-    integrate(seconds, start, |_| {}, |body| turning(body.now.velocity, -speed / radius))
+    integrate(seconds, start, |_| {}, |body| turning_acceleration(body.now.velocity, -speed / radius))
 }
 
 /// Moves back and forth with a teleport of 15 m every 3 s, at a different phase of the send interval each
@@ -146,10 +153,10 @@ pub fn teleport(seconds: f64, seed: u64) -> Truth {
     let mut moments = truth.moments;
     let (mut offset, mut count) = (DVec3::ZERO, 0_u8);
     for (i, moment) in moments.iter_mut().enumerate() {
-        let (tick, part) = (i / FINE, i % FINE);
+        let (tick, part) = (i / STEPS_PER_TICK, i % STEPS_PER_TICK);
         let (round, phase) = (tick / 192, tick % 192);
         if part == 0 && phase == 7 * (1 + round % 5) {
-            offset += level(rng.random_range(0.0..TAU)) * 15.0;
+            offset += horizontal(rng.random_range(0.0..TAU)) * 15.0;
             count = count.wrapping_add(1);
         }
         moment.position += offset;

@@ -11,7 +11,7 @@ use bevy_unlag::{
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use super::stage::{self, Mail, PLAYERS, ROUND_TRIP, Stage};
+use super::test_server::{self, PLAYERS, ROUND_TRIP, TestServer, TickMessages};
 use bevy_unlag::smoothing::PublishedPath;
 
 /// Age of the shooter's view when its shot arrives, in milliseconds.
@@ -27,8 +27,8 @@ struct Clients {
 }
 
 /// Records the packets of ticks with the given numbers of shots.
-pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<Mail> {
-    let mut server = Stage::new(hz, seed);
+pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<TickMessages> {
+    let mut server = TestServer::new(hz, seed);
     let mut clients = Clients::new(hz, seed);
     let mut all = Vec::new();
     for shots in shots {
@@ -36,14 +36,14 @@ pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<Mail> {
         let packets = clients.moves();
         server.tick(&packets);
         all.push(packets);
-        clients.hear(&mut server);
+        clients.receive(&mut server);
     }
     all
 }
 
 impl Clients {
     fn new(hz: u32, seed: u64) -> Self {
-        let mut app = stage::app(hz);
+        let mut app = test_server::app(hz);
         bevy_unlag_testkit::finish(&mut app);
         let pawns = (1..=PLAYERS)
             .map(|id| {
@@ -62,7 +62,7 @@ impl Clients {
     }
 
     /// Sets all inputs: every player strafes and aims at another one, and some of them fire.
-    fn steer(&mut self, server: &Stage, shots: usize) {
+    fn steer(&mut self, server: &TestServer, shots: usize) {
         let own = self.app.world().resource::<CurrentTick>().0.offset(1);
         let view = ViewTime { tick: own.offset(-self.ticks(VIEW)), fraction: 90 };
         let (count, there) = (self.pawns.len(), server.app.world());
@@ -95,7 +95,7 @@ impl Clients {
     }
 
     /// Returns the packets of all clients in a tick.
-    fn moves(&mut self) -> Mail {
+    fn moves(&mut self) -> TickMessages {
         self.app.update();
         let world = self.app.world_mut();
         let taken = self.pawns.iter().map(|own| {
@@ -106,10 +106,10 @@ impl Clients {
     }
 
     /// Delivers acknowledgements immediately; received snapshots are reported half a round trip late.
-    fn hear(&mut self, server: &mut Stage) {
+    fn receive(&mut self, server: &mut TestServer) {
         let now = server.app.world().resource::<CurrentTick>().0;
         let heard = now.offset(-self.ticks(ROUND_TRIP / 2));
-        let heard = heard.offset(-((heard.0 % stage::interval(self.hz)).cast_signed()));
+        let heard = heard.offset(-((heard.0 % test_server::interval(self.hz)).cast_signed()));
         let world = self.app.world_mut();
         for (own, answers) in self.pawns.iter().zip(server.answers()) {
             if let Some(mut mailbox) = world.get_mut::<IncomingMoveAcks>(*own) {

@@ -1,0 +1,101 @@
+//! Server process: listens on UDP and runs one frame per command.
+//!
+//! Commands arrive as lines on standard input, replies leave as lines on standard output. Time advances only
+//! on command and the process has a core of its own, so slow clients do not distort the server's frame times.
+
+use core::time::Duration;
+use std::{
+    io::{BufRead, Write, stdin, stdout},
+    time::Instant,
+};
+
+use bevy::{
+    prelude::*,
+    tasks::{ComputeTaskPool, TaskPoolBuilder},
+    time::TimeUpdateStrategy,
+};
+use bevy_unlag::{guard::IngressStats, prelude::*, weapons::SpreadSecret};
+use clap::Args;
+use lightyear::{link::Link, prelude::Connected};
+use unlag_examples::{
+    app::{self, ServerOptions},
+    connection,
+};
+
+use super::{
+    frame_profile::{self, FrameProfile},
+    system_info,
+};
+
+/// Options of the server process.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ServeArgs {
+    /// Ticks per second.
+    #[arg(long, default_value_t = 64)]
+    hz: u32,
+    /// Measure the sections of the frame.
+    #[arg(long)]
+    laps: bool,
+    /// Report wall-clock time as processor time, because the processor clock is too coarse.
+    #[arg(long)]
+    wall: bool,
+}
+
+/// Serves until standard input ends.
+///
+/// # Errors
+/// Returns a message if the port cannot be bound or standard input or output fails.
+pub fn serve(args: ServeArgs) -> Result<(), String> {
+    system_info::pin_to_core(0);
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
+    let tick = Duration::from_secs_f64(1.0 / f64::from(args.hz.clamp(1, 1_000)));
+    let mut app = app::server(ServerOptions { tick: Some(tick), ..ServerOptions::default() });
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(tick)).insert_resource(SpreadSecret(1));
+    if args.laps {
+        app.add_plugins(frame_profile::plugin);
+    }
+    connection::listen_udp(&mut app, 0);
+    bevy_unlag_testkit::finish(&mut app);
+    app.update();
+    let port =
+        connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
+    let mut out = stdout().lock();
+    let mut say = |line: String| {
+        writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("cannot reply: {error}"))
+    };
+    say(format!("{port}"))?;
+    for line in stdin().lock().lines() {
+        match line.map_err(|error| format!("cannot read commands: {error}"))?.as_str() {
+            "frame" => {
+                let (wall, cpu) = (Instant::now(), system_info::cpu_time());
+                if let Some(mut laps) = app.world_mut().get_resource_mut::<FrameProfile>() {
+                    laps.start();
+                }
+                app.update();
+                let (cpu, wall) = (system_info::cpu_time() - cpu, wall.elapsed());
+                let cpu = if args.wall { wall } else { cpu };
+                say(format!("{} {}", wall.as_nanos(), cpu.as_nanos()))?;
+            }
+            "state" => say(state(&mut app))?,
+            "laps" => {
+                let laps = app.world_mut().get_resource_mut::<FrameProfile>().map(|mut laps| laps.take());
+                let laps = laps.into_iter().flatten().map(|(name, nanos)| format!("{nanos} {name}"));
+                say(laps.collect::<Vec<_>>().join(";"))?;
+            }
+            other => return Err(format!("unknown command '{other}'; use frame, state or laps")),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the counters of the process as numbers separated by spaces.
+fn state(app: &mut App) -> String {
+    let world = app.world_mut();
+    let links = world.query::<&Link>().iter(world).count();
+    let connected = world.query_filtered::<(), (With<Link>, With<Connected>)>().iter(world).count();
+    let stats = world.resource::<IngressStats>();
+    let (kicked, refused) = (stats.kicked, stats.refused.total());
+    let moves: u64 = world.query::<&PredictionStats>().iter(world).map(|stats| stats.moves).sum();
+    let bytes = system_info::resident_bytes();
+    format!("{bytes} {links} {connected} {kicked} {refused} {moves}")
+}

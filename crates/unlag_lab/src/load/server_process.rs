@@ -1,0 +1,132 @@
+//! Handle of the server process: starts it and exchanges commands over its standard input and output.
+
+use core::time::Duration;
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::{Ipv4Addr, SocketAddr},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use super::system_info;
+
+/// Server in a process of its own that runs one frame per command.
+pub struct ServerProcess {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    /// Address to connect to.
+    pub address: SocketAddr,
+}
+
+/// Duration of one server frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Wall-clock time.
+    pub wall: Duration,
+    /// Processor time; wall-clock time where the processor clock is [too coarse](system_info::is_cpu_clock_fine).
+    pub cpu: Duration,
+}
+
+/// Counters of the server process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServerCounters {
+    /// Resident memory of the process in bytes.
+    pub bytes: u64,
+    /// Links, connected or not.
+    pub links: u64,
+    /// Connected links.
+    pub connected: u64,
+    /// Clients kicked so far.
+    pub kicked: u64,
+    /// Datagrams and packets refused so far.
+    pub refused: u64,
+    /// Moves simulated so far.
+    pub moves: u64,
+}
+
+impl ServerProcess {
+    /// Starts a server process and waits for its port.
+    ///
+    /// # Errors
+    /// Returns a message if the process does not start.
+    pub fn start(hz: u32, laps: bool) -> Result<Self, String> {
+        let lab =
+            std::env::current_exe().map_err(|error| format!("cannot find the lab's executable: {error}"))?;
+        let mut command = Command::new(lab);
+        command.args(["load-server", "--hz", &hz.to_string()]).args(laps.then_some("--laps"));
+        command.args((!system_info::is_cpu_clock_fine()).then_some("--wall"));
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("cannot start the server process: {error}"))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("the server process has no standard input and output".to_owned());
+        };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let mut this = Self { child, input: Some(input), output: BufReader::new(output), address };
+        let port = this.read_reply()?;
+        this.address
+            .set_port(port.parse().map_err(|_| format!("expected a port, the server sent '{port}'"))?);
+        Ok(this)
+    }
+
+    fn read_reply(&mut self) -> Result<String, String> {
+        let mut line = String::new();
+        match self.output.read_line(&mut line) {
+            Ok(0) => Err("the server process ended: it panicked or was killed".to_owned()),
+            Ok(_) => Ok(line.trim().to_owned()),
+            Err(error) => Err(format!("cannot read from the server process: {error}")),
+        }
+    }
+
+    fn request(&mut self, line: &str) -> Result<String, String> {
+        let input = self.input.as_mut().ok_or("the server process is shutting down")?;
+        writeln!(input, "{line}").map_err(|error| format!("the server process has ended: {error}"))?;
+        self.read_reply()
+    }
+
+    fn numbers<const N: usize>(&mut self, line: &str) -> Result<[u64; N], String> {
+        let said = self.request(line)?;
+        let numbers: Vec<u64> = said.split(' ').filter_map(|number| number.parse().ok()).collect();
+        numbers.try_into().map_err(|_| format!("unexpected reply '{said}' of the server to '{line}'"))
+    }
+
+    /// Runs one frame, which is one tick.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn frame(&mut self) -> Result<Frame, String> {
+        let [wall, cpu] = self.numbers("frame")?;
+        Ok(Frame { wall: Duration::from_nanos(wall), cpu: Duration::from_nanos(cpu) })
+    }
+
+    /// Returns the server's counters.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn state(&mut self) -> Result<ServerCounters, String> {
+        let [bytes, links, connected, kicked, refused, moves] = self.numbers("state")?;
+        Ok(ServerCounters { bytes, links, connected, kicked, refused, moves })
+    }
+
+    /// Returns the nanoseconds per section of the frame since the last call, in frame order.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn laps(&mut self) -> Result<Vec<(String, u64)>, String> {
+        let said = self.request("laps")?;
+        let laps = said.split(';').filter_map(|lap| lap.split_once(' '));
+        Ok(laps.filter_map(|(nanos, name)| Some((name.to_owned(), nanos.parse().ok()?))).collect())
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // The server ends when its input is closed.
+        self.input = None;
+        if self.child.wait().is_err() {
+            let _ = self.child.kill();
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Scripted UDP clients of a server in another process, with stepped time.
+
+use core::{ops::Range, time::Duration};
+use std::{thread, time::Instant};
+
+use bevy::{
+    prelude::*,
+    tasks::{ComputeTaskPool, TaskPoolBuilder},
+    time::TimeUpdateStrategy,
+};
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
+use unlag_examples::{
+    arena, connection, reconnect,
+    rules::RulesProtocolPlugin,
+    scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
+    shot_stats::{ShotStats, ShotStatsPlugin},
+};
+
+use super::server_process::{Frame, ServerProcess};
+
+/// Simulated seconds within which all clients must join.
+const JOINING: u32 = 20;
+/// Wall-clock limit of joining.
+const JOINING_WALL: Duration = Duration::from_secs(60);
+
+/// Server process with its clients. Time is stepped: the server's frames are measured, not paced.
+pub struct LoadSession {
+    /// Server process.
+    pub server: ServerProcess,
+    /// Client apps, all of which run one frame per server tick.
+    pub clients: Vec<App>,
+    tick: Duration,
+    seed: u64,
+    /// Sent and received datagrams of clients that had to reconnect, up to then.
+    closed_links: (u64, u64),
+    /// Durations of all server frames.
+    pub frames: Vec<Frame>,
+}
+
+impl LoadSession {
+    /// Starts a server without clients.
+    ///
+    /// # Errors
+    /// Returns a message if the server does not start.
+    pub fn new(hz: u32, laps: bool, seed: u64) -> Result<Self, String> {
+        ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
+        let tick = Duration::from_secs_f64(1.0 / f64::from(hz));
+        Ok(Self {
+            server: ServerProcess::start(hz, laps)?,
+            clients: Vec::new(),
+            tick,
+            seed,
+            closed_links: (0, 0),
+            frames: Vec::new(),
+        })
+    }
+
+    /// Adds a client, which starts to connect.
+    ///
+    /// # Errors
+    /// Returns a message if no connect token can be created.
+    pub fn join(&mut self, conditions: LinkConditions) -> Result<(), String> {
+        let number = self.clients.len() as u64;
+        let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number);
+        let mut client = bevy_unlag_testkit::headless_app();
+        client.insert_resource(Arsenal::default());
+        client.add_plugins(UnlagClientPlugins { rate: SimulationRate { tick: self.tick, ..default() } });
+        client.add_plugins((RulesProtocolPlugin, ShotStatsPlugin)).add_systems(Startup, arena::spawn);
+        client.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin));
+        // One client frame per tick: every move is sent as soon as it exists.
+        client.insert_resource(TimeUpdateStrategy::ManualDuration(self.tick));
+        let mut script = ScriptedPlayer::new(seed);
+        script.may_fire = false;
+        client.insert_resource(script);
+        let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
+        connection::connect_udp(&mut client, self.server.address, number + 1, sim)?;
+        bevy_unlag_testkit::finish(&mut client);
+        self.clients.push(client);
+        Ok(())
+    }
+
+    /// Runs one tick of all clients and of the server.
+    ///
+    /// # Errors
+    /// Returns a message if the server process has ended.
+    pub fn step(&mut self) -> Result<Frame, String> {
+        for client in &mut self.clients {
+            client.update();
+        }
+        let frame = self.server.frame()?;
+        self.frames.push(frame);
+        Ok(frame)
+    }
+
+    /// Runs a number of simulated seconds.
+    ///
+    /// # Errors
+    /// Returns a message if the server process has ended.
+    pub fn run(&mut self, seconds: f64) -> Result<(), String> {
+        for _ in 0..(seconds / self.tick.as_secs_f64()).round() as u64 {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Adds clients four at a time until there are `players`, waits until all of them have a pawn, and lets
+    /// them open fire.
+    ///
+    /// # Errors
+    /// Returns a message if a client cannot join.
+    pub fn fill(&mut self, players: usize, conditions: LinkConditions) -> Result<(), String> {
+        while self.clients.len() < players {
+            self.join(conditions)?;
+            if self.clients.len().is_multiple_of(4) {
+                self.run_in_real_time()?;
+            }
+        }
+        self.wait_for(0..players)?;
+        self.arm();
+        Ok(())
+    }
+
+    /// Waits until each of these clients has a pawn. Clients whose connection attempt failed reconnect.
+    ///
+    /// # Errors
+    /// Returns a message with the state of the connections if a client cannot join in time.
+    pub fn wait_for(&mut self, clients: Range<usize>) -> Result<(), String> {
+        let began = Instant::now();
+        for _ in 0..JOINING * 10 {
+            self.run_in_real_time()?;
+            if clients.clone().all(|client| self.is_playing(client)) {
+                return Ok(());
+            }
+            if began.elapsed() > JOINING_WALL {
+                break;
+            }
+            for client in clients.clone() {
+                self.redial(client)?;
+            }
+        }
+        self.join_error(clients, began.elapsed())
+    }
+
+    /// Runs a tenth of a second, no faster than the wall clock: netcode times out after 3 simulated seconds,
+    /// in which a slow machine may not have delivered any datagram yet.
+    fn run_in_real_time(&mut self) -> Result<(), String> {
+        for _ in 0..(0.1 / self.tick.as_secs_f64()).round() as u64 {
+            let began = Instant::now();
+            self.step()?;
+            thread::sleep(self.tick.saturating_sub(began.elapsed()));
+        }
+        Ok(())
+    }
+
+    /// Reconnects a client if its connection has ended.
+    fn redial(&mut self, client: usize) -> Result<(), String> {
+        let world = self.clients[client].world_mut();
+        let mut ended = world.query_filtered::<(), (With<Client>, With<Disconnected>)>();
+        if ended.iter(world).next().is_none() {
+            return Ok(());
+        }
+        let (sent, heard) = datagrams(world);
+        self.closed_links.0 += sent;
+        self.closed_links.1 += heard;
+        reconnect::reconnect_udp(world, self.server.address, client as u64 + 1)
+    }
+
+    /// Returns an error with the state of all connections.
+    fn join_error(&mut self, clients: Range<usize>, wall: Duration) -> Result<(), String> {
+        let playing = clients.clone().filter(|client| self.is_playing(*client)).count();
+        let (mut sent, mut heard) = self.closed_links;
+        let (mut connected, mut connecting) = (0, 0);
+        for client in &mut self.clients[clients.clone()] {
+            let world = client.world_mut();
+            let mut links = world.query_filtered::<(Has<Connected>, Has<Connecting>), With<Client>>();
+            for (is_connected, is_connecting) in links.iter(world) {
+                connected += usize::from(is_connected);
+                connecting += usize::from(is_connecting);
+            }
+            let (up, down) = datagrams(world);
+            sent += up;
+            heard += down;
+        }
+        let disconnected = clients.len().saturating_sub(connected + connecting);
+        let server = self.server.state()?;
+        Err(format!(
+            "{playing} of {} clients joined within {JOINING} s, {:.1} s of wall-clock time: {connecting} \
+             connecting, {connected} connected, {disconnected} disconnected; they sent {sent} datagrams and \
+             received {heard}; the server has {} links, {} connected, has refused {} datagrams and kicked \
+             {} clients",
+            clients.len(),
+            wall.as_secs_f64(),
+            server.links,
+            server.connected,
+            server.refused,
+            server.kicked
+        ))
+    }
+
+    /// Lets all clients open fire.
+    fn arm(&mut self) {
+        for client in &mut self.clients {
+            client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
+        }
+    }
+
+    /// Returns whether a client is connected and has a pawn.
+    pub fn is_playing(&mut self, client: usize) -> bool {
+        let world = self.clients[client].world_mut();
+        let connected =
+            world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1;
+        let pawns =
+            world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count();
+        connected && pawns == 1
+    }
+
+    /// Returns the bytes that each client has sent and received so far, with UDP and IP headers.
+    pub fn bytes(&mut self) -> Vec<(u64, u64)> {
+        /// UDP and IP header bytes per datagram.
+        const HEADERS: u64 = 28;
+        let read = |client: &mut App| {
+            let world = client.world_mut();
+            let mut sims = world.query::<&NetSim>();
+            let sim = sims.iter(world).next();
+            sim.map_or((0, 0), |sim| {
+                let (up, down) = sim.bytes();
+                (up + HEADERS * sim.up_counters().sent, down + HEADERS * sim.down_counters().sent)
+            })
+        };
+        self.clients.iter_mut().map(read).collect()
+    }
+
+    /// Returns the number of rounds that all clients have fired so far.
+    pub fn rounds(&self) -> u64 {
+        self.clients.iter().map(|client| client.world().resource::<ShotStats>().shots).sum()
+    }
+
+    /// Returns the number of corrections of every client so far.
+    pub fn corrections(&mut self) -> Vec<u64> {
+        let read = |client: &mut App| {
+            let world = client.world_mut();
+            let mut own = world.query_filtered::<&PredictionStats, With<LocalControl>>();
+            own.iter(world).map(|stats| stats.corrections).sum()
+        };
+        self.clients.iter_mut().map(read).collect()
+    }
+}
+
+/// Returns the datagrams that a client has sent and received.
+fn datagrams(world: &mut World) -> (u64, u64) {
+    let mut sims = world.query::<&NetSim>();
+    sims.iter(world).fold((0, 0), |(sent, heard), sim| {
+        (sent + sim.up_counters().delivered, heard + sim.down_counters().sent)
+    })
+}

@@ -1,0 +1,216 @@
+//! Server with 64 players and without a network; the packets were recorded before.
+
+use core::time::Duration;
+use std::time::Instant;
+
+use bevy::{
+    app::{FixedMainScheduleOrder, MainScheduleOrder},
+    ecs::schedule::ScheduleLabel,
+    prelude::*,
+    tasks::{ComputeTaskPool, TaskPoolBuilder},
+    time::TimeUpdateStrategy,
+    transform::StaticTransformOptimizations,
+};
+use bevy_unlag::core::SimulationRatePlugin;
+use bevy_unlag::smoothing::PublishedPath;
+use bevy_unlag::{
+    Soldier, SoldierState,
+    core::RoundTrip,
+    movement::{CapsuleModel, CapsuleState, MovementPlugin},
+    prediction::{IncomingMoves, OutgoingMoveAcks, PredictionPlugin, authority_pawn},
+    prelude::*,
+    rewind::{RewindPlugin, RewindSystems, ViewTimeValidator},
+    smoothing::SentSnapshots,
+    weapons::{OutgoingShotMessages, SpreadSecret, WeaponSystems, WeaponsPlugin},
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use unlag_examples::arena;
+
+pub const PLAYERS: u16 = 64;
+/// Round trip estimate of the server in milliseconds.
+pub const ROUND_TRIP: u32 = 80;
+
+/// Bytes for or from every player in a tick.
+pub type TickMessages = Vec<Vec<Vec<u8>>>;
+
+/// Time of the parts of a tick in microseconds.
+#[derive(Clone, Copy, Default)]
+pub struct Parts {
+    /// Decoding packets, simulating moves, writing acknowledgements.
+    pub moves: f64,
+    /// Recording frame histories and the snapshots received by clients.
+    pub recording: f64,
+    /// Updating the rewind table, also after sending snapshots.
+    pub table: f64,
+    /// Resolving shots.
+    pub resolving: f64,
+}
+
+impl Parts {
+    /// Returns the time that the server spends on recording history.
+    pub fn records(&self) -> f64 {
+        self.recording + self.table
+    }
+
+    pub fn all(&self) -> f64 {
+        self.moves + self.records() + self.resolving
+    }
+}
+
+/// Timestamps between the parts of a frame.
+#[derive(Resource, Default)]
+struct Clock(Vec<Instant>);
+
+#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+struct Mark(u8);
+
+fn note(mut clock: ResMut<Clock>) {
+    clock.0.push(Instant::now());
+}
+
+/// Creates an app with the plugins of both sides.
+pub fn app(hz: u32) -> App {
+    // The first initialisation counts for the whole process; worker threads waking each other would distort
+    // the times.
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
+    let tick = Duration::from_secs(1) / hz;
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        TransformPlugin,
+        SimulationRatePlugin(SimulationRate { tick, ..default() }),
+        MovementPlugin,
+    ))
+    .add_plugins((PredictionPlugin::<Soldier>::default(), RewindPlugin::<Soldier>::default()))
+    .add_plugins(WeaponsPlugin::<CapsuleModel>::default())
+    .insert_resource(TimeUpdateStrategy::ManualDuration(tick))
+    .insert_resource(Time::<Fixed>::from_duration(tick))
+    .insert_resource(StaticTransformOptimizations::Disabled)
+    // At most 16 rounds per second: an average of 15 leaves some room.
+    .insert_resource(
+        Arsenal::new(vec![Weapon { interval: 1.0 / 16.0, ..Weapon::rifle() }]).unwrap_or_default(),
+    )
+    .add_systems(Startup, arena::spawn);
+    let mut sampler = app.world_mut().get_resource_or_init::<PoseSampler>();
+    (sampler.tick_seconds, sampler.snapshot_ticks) = (tick.as_secs_f32(), interval(hz).cast_signed());
+    app
+}
+
+/// Returns the snapshot interval in ticks, 47 ms.
+pub fn interval(hz: u32) -> u32 {
+    hz * 3 / 64
+}
+
+/// Server of the measurement.
+pub struct TestServer {
+    pub app: App,
+    pub pawns: Vec<Entity>,
+    hz: u32,
+    /// Number of targets hit so far.
+    pub hits: u64,
+}
+
+impl TestServer {
+    pub fn new(hz: u32, seed: u64) -> Self {
+        let mut app = app(hz);
+        app.init_resource::<Clock>().insert_resource(SpreadSecret(seed));
+        for mark in 0..5 {
+            app.init_schedule(Mark(mark)).add_systems(Mark(mark), note);
+        }
+        app.add_systems(
+            FixedPostUpdate,
+            (
+                // The extrapolation of late clients runs before these systems and does not count.
+                note.after(MoveSystems::Publish).before(RewindSystems::Record),
+                note.after(RewindSystems::Record).before(RewindSystems::Follow),
+                note.after(RewindSystems::Follow).before(WeaponSystems::Validate),
+            ),
+        );
+        let mut order = app.world_mut().resource_mut::<FixedMainScheduleOrder>();
+        order.insert_before(FixedUpdate, Mark(0));
+        order.insert_after(FixedUpdate, Mark(1));
+        order.insert_after(FixedPostUpdate, Mark(2));
+        let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
+        order.insert_before(Last, Mark(3));
+        order.insert_after(Last, Mark(4));
+        bevy_unlag_testkit::finish(&mut app);
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let pawns = (1..=PLAYERS)
+            .map(|id| {
+                let half = arena::HALF_SIZE - 1.0;
+                let place = Vec3::new(rng.random_range(-half..half), 0.1, rng.random_range(-half..half));
+                let state = SoldierState { body: CapsuleState::at(place), ..default() };
+                let known = (SentSnapshots::default(), ViewTimeValidator::default());
+                let trip = RoundTrip::first(Duration::from_millis(ROUND_TRIP.into()));
+                let told = (OutgoingShotMessages::default(), RefusedShots::default(), Loadout::default());
+                let body = (FrameHistory::default(), soldier_hit_boxes_and_rig());
+                let pawn = (NetId(id), NetRole::Authority, authority_pawn::<Soldier>(state), trip);
+                app.world_mut().spawn((pawn, known, told, body)).id()
+            })
+            .collect();
+        Self { app, pawns, hz, hits: 0 }
+    }
+
+    /// Runs a tick with arrived packets. Returns the number of ticks since the last snapshots and the
+    /// timings.
+    pub fn tick(&mut self, packets: &TickMessages) -> (usize, Parts) {
+        let world = self.app.world_mut();
+        for (pawn, packets) in self.pawns.iter().zip(packets) {
+            if let Some(mut mailbox) = world.get_mut::<IncomingMoves>(*pawn) {
+                packets.iter().for_each(|packet| mailbox.deliver(packet.clone()));
+            }
+        }
+        world.resource_mut::<Clock>().0.clear();
+        world.resource_mut::<Messages<Damage>>().clear();
+        self.app.update();
+        let world = self.app.world();
+        self.hits += world.resource::<Messages<Damage>>().len() as u64;
+        let marks = &world.resource::<Clock>().0;
+        let passed = |from: usize, to: usize| match (marks.get(from), marks.get(to)) {
+            (Some(from), Some(to)) => to.duration_since(*from).as_secs_f64() * 1e6,
+            _ => f64::NAN,
+        };
+        let parts = Parts {
+            moves: passed(0, 1),
+            recording: passed(2, 3),
+            table: passed(3, 4) + passed(6, 7),
+            resolving: passed(4, 5),
+        };
+        (self.send(), parts)
+    }
+
+    /// Sends snapshots of all pawns when they are due and returns the phase within the interval.
+    fn send(&mut self) -> usize {
+        let world = self.app.world_mut();
+        let now = world.resource::<CurrentTick>().0;
+        let phase = now.0 % interval(self.hz);
+        if phase == 0 {
+            let (knots, sampler) = (PathKnotConfig::default(), *world.resource::<PoseSampler>());
+            let mut histories = world.query::<(&NetId, &mut PublishedPath)>();
+            let updates: Vec<_> = histories
+                .iter_mut(world)
+                .filter_map(|(id, mut history)| Some((*id, history.next_update(&knots, &sampler, None)?)))
+                .collect();
+            for (own, mut log) in world.query::<(&NetId, &mut SentSnapshots)>().iter_mut(world) {
+                for (id, update) in updates.iter().filter(|(id, _)| id != own) {
+                    log.mark_update(*id, update.iter().map(|snapshot| snapshot.tick), now);
+                }
+            }
+        }
+        phase as usize
+    }
+
+    /// Drains the outgoing messages and returns the acknowledgements; verdicts are discarded.
+    pub fn answers(&mut self) -> TickMessages {
+        let world = self.app.world_mut();
+        let mut all = Vec::new();
+        for pawn in &self.pawns {
+            if let Some(mut mailbox) = world.get_mut::<OutgoingShotMessages>(*pawn) {
+                mailbox.0.clear();
+            }
+            let answers = world.get_mut::<OutgoingMoveAcks>(*pawn);
+            all.push(answers.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default());
+        }
+        all
+    }
+}

@@ -1,0 +1,235 @@
+//! lightyear side of the smoothing benchmark: a server that replicates actors, and clients that interpolate
+//! them.
+
+use core::time::Duration;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use bevy::{
+    ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy,
+};
+use bevy_replicon::bytes::Bytes;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use lightyear::{
+    crossbeam::CrossbeamIo,
+    prelude::{
+        client::{ClientPlugins, NetcodeClient, NetcodeConfig},
+        server::{self, NetcodeServer, ServerPlugins, Start},
+        *,
+    },
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    FRAME, INTERVAL,
+    judge::DrawnSample,
+    link::{self, PacketQueue, Direction},
+};
+use crate::scene::{TICK, finish_plugins};
+
+const PROTOCOL_ID: u64 = 65;
+const KEY: [u8; 32] = *b"unlag_rivals bench, not a secret";
+
+/// Actor with the index of its path.
+#[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+pub struct Actor(pub u8);
+
+/// Position of an actor.
+#[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+pub struct Place(pub Vec3);
+
+fn protocol(app: &mut App) {
+    app.component::<Actor>().replicate_once();
+    app.component::<Place>().replicate();
+    app.interpolate_with::<Place>(InterpolationFns::interpolate(|a: Place, b: Place, t| {
+        Place(a.0.lerp(b.0, t))
+    }));
+}
+
+fn app(frame: Duration) -> App {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, StatesPlugin))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+    app
+}
+
+fn finish(app: &mut App) {
+    finish_plugins(app);
+    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
+}
+
+/// Server with moving actors.
+pub struct Server {
+    app: App,
+    listener: Entity,
+}
+
+/// Positions of all actors per tick.
+#[derive(Resource)]
+struct Paths(Vec<Vec<Vec3>>);
+
+fn walk(timeline: Res<LocalTimeline>, paths: Res<Paths>, mut actors: Query<(&Actor, &mut Place)>) {
+    for (actor, mut place) in &mut actors {
+        let path = &paths.0[usize::from(actor.0)];
+        place.0 = path[(timeline.tick().0 as usize).min(path.len() - 1)];
+    }
+}
+
+impl Server {
+    /// Creates a server with actors that follow these paths, one position per tick.
+    pub fn new(paths: Vec<Vec<Vec3>>) -> Self {
+        let mut app = app(TICK);
+        app.add_plugins(ServerPlugins { tick_duration: TICK }).add_plugins(protocol);
+        app.insert_resource(ReplicationMetadata::new(TICK * INTERVAL))
+            .add_systems(FixedUpdate, walk)
+            .add_observer(|link: On<Add, LinkOf>, mut commands: Commands| {
+                commands.entity(link.entity).insert(ReplicationSender);
+            });
+        finish(&mut app);
+        let everybody = || {
+            (Replicate::to_clients(NetworkTarget::All), InterpolationTarget::to_clients(NetworkTarget::All))
+        };
+        for (i, path) in paths.iter().enumerate() {
+            app.world_mut().spawn((Actor(i as u8), Place(path[0]), everybody()));
+        }
+        app.insert_resource(Paths(paths));
+        let netcode = server::NetcodeConfig {
+            server_addr_check: false,
+            ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(KEY)
+        };
+        let listener = app.world_mut().spawn(NetcodeServer::new(netcode)).id();
+        app.world_mut().trigger(Start { entity: listener });
+        app.world_mut().flush();
+        Self { app, listener }
+    }
+
+    /// Runs one frame, which is one tick.
+    pub fn frame(&mut self) {
+        self.app.update();
+    }
+
+    /// Returns the last simulated tick.
+    pub fn tick(&self) -> u32 {
+        self.app.world().resource::<LocalTimeline>().tick().0
+    }
+}
+
+/// Drawn frame of a client: its time in server ticks, and the positions of the actors.
+#[derive(Resource, Default)]
+struct Screen(Option<(f64, Vec<(u8, Vec3)>)>);
+
+fn look(
+    timeline: Res<InterpolationTimeline>,
+    actors: Query<(&Actor, &Place), With<Interpolated>>,
+    mut screen: ResMut<Screen>,
+) {
+    let now = timeline.now();
+    let ticks = f64::from(now.tick().0) + f64::from(now.overstep().to_f32());
+    let places = actors.iter().map(|(actor, place)| (actor.0, place.0)).collect();
+    screen.0 = timeline.is_synced().then_some((ticks, places));
+}
+
+/// Client at the end of a link.
+pub struct Watcher {
+    app: App,
+    link: link::Link,
+    seed: u64,
+    /// Channels from and to the client, and from and to the server.
+    ends: [(Receiver<Bytes>, Sender<Bytes>); 2],
+    up: PacketQueue<Bytes>,
+    down: PacketQueue<Bytes>,
+    /// Drawn samples per actor.
+    pub seen: Vec<Vec<DrawnSample>>,
+}
+
+impl Watcher {
+    /// Connects a client; `id` must be unique.
+    ///
+    /// # Errors
+    /// Returns a message if the connect token cannot be created.
+    pub fn join(
+        server: &mut Server,
+        id: u64,
+        actors: usize,
+        (link, seed): (link::Link, u64),
+        config: InterpolationConfig,
+    ) -> Result<Self, String> {
+        let mut app = app(FRAME);
+        app.add_plugins(ClientPlugins { tick_duration: TICK }).add_plugins(protocol);
+        app.insert_resource(config)
+            // Nothing is predicted, but lightyear's systems require the resource.
+            .insert_resource(PredictionManager::default())
+            .init_resource::<Screen>()
+            .add_systems(Update, look.after(InterpolationSystems::All));
+        finish(&mut app);
+        let wire = || {
+            let ((to_app, from_us), (to_us, from_app)) = (unbounded(), unbounded());
+            (CrossbeamIo::new(to_us, from_us), (from_app, to_app))
+        };
+        let ((client_io, client_end), (server_io, server_end)) = (wire(), wire());
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, id as u16));
+        server.app.world_mut().spawn((
+            LinkOf { server: server.listener },
+            Link::default(),
+            PeerAddr(address),
+            Linked,
+            server_io,
+        ));
+        let auth = Authentication::Manual {
+            server_addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
+            client_id: id,
+            private_key: KEY,
+            protocol_id: PROTOCOL_ID,
+        };
+        let netcode = NetcodeClient::new(auth, NetcodeConfig::default())
+            .map_err(|error| format!("cannot create a connect token: {error}"))?;
+        let entity = app.world_mut().spawn((Client, netcode, ReplicationReceiver, client_io)).id();
+        app.world_mut().trigger(Connect { entity });
+        app.world_mut().flush();
+        let ends = [client_end, server_end];
+        let (up, down) = (PacketQueue::default(), PacketQueue::default());
+        Ok(Self { app, link, seed, ends, up, down, seen: vec![Vec::new(); actors] })
+    }
+
+    /// Takes what the server has sent in its frame, and delivers the client's packets that have arrived.
+    pub fn serve(&mut self, now: Duration) {
+        let [_, (from_server, to_server)] = &self.ends;
+        for packet in from_server.try_iter() {
+            if let Some(takes) = self.link.latency_or_loss(Direction::Down, now, self.seed) {
+                self.down.push(now + takes, packet);
+            }
+        }
+        while let Some(packet) = self.up.pop(now) {
+            _ = to_server.send(packet);
+        }
+    }
+
+    /// Runs one frame at `now`, when the server's time is `ticks`.
+    pub fn frame(&mut self, now: Duration, ticks: f64) {
+        let [(from_client, to_client), _] = &self.ends;
+        while let Some(packet) = self.down.pop(now) {
+            _ = to_client.send(packet);
+        }
+        self.app.update();
+        for packet in from_client.try_iter() {
+            if let Some(takes) = self.link.latency_or_loss(Direction::Up, now, self.seed) {
+                self.up.push(now + takes, packet);
+            }
+        }
+        let Some((view, places)) = self.app.world_mut().resource_mut::<Screen>().0.take() else { return };
+        for (actor, place) in places {
+            let seen = DrawnSample { now: ticks / 64.0, view: view / 64.0, place: place.as_dvec3(), yaw: 0.0 };
+            self.seen[usize::from(actor)].push(seen);
+        }
+    }
+
+    /// Returns the client's estimates of round trip and jitter in milliseconds.
+    pub fn round_trip(&mut self) -> (f64, f64) {
+        let world = self.app.world_mut();
+        let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
+        let pings =
+            world.query::<&PingManager>().iter(world).next().map(|pings| (pings.rtt(), pings.jitter()));
+        pings.map_or((f64::NAN, f64::NAN), |(rtt, jitter)| (ms(rtt), ms(jitter)))
+    }
+}

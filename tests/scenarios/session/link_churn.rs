@@ -1,0 +1,150 @@
+//! Links that end at random moments: during a shot, a correction, or a despawn (row F24).
+
+use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, weapon_set::WeaponSet};
+
+use super::*;
+
+const PLAYERS: usize = 6;
+/// Number of links that end.
+const LINK_ENDS: usize = 500;
+
+/// How a link ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Disconnect,
+    PoweredOff,
+    Kicked,
+    /// The server's own code despawns the link without a disconnect message.
+    Despawned,
+}
+
+struct Churn {
+    game: Match,
+    dice: SmallRng,
+    seed: u64,
+    /// When each player last left or tried to reconnect, in seconds.
+    since: [f64; PLAYERS],
+    now: f64,
+}
+
+impl Churn {
+    fn link(&mut self, player: usize) -> Option<Entity> {
+        let world = self.game.server.world_mut();
+        let mut links = world.query_filtered::<(Entity, &RemoteId), With<ClientOf>>();
+        let peer = PeerId::Netcode(player as u64 + 1);
+        links.iter(world).find(|(_, id)| id.0 == peer).map(|(link, _)| link)
+    }
+
+    fn end(&mut self, player: usize) -> End {
+        let end =
+            [End::Disconnect, End::PoweredOff, End::Kicked, End::Despawned][self.dice.random_range(0..4)];
+        let link = self.link(player);
+        match (end, link) {
+            (End::Kicked, Some(entity)) => {
+                self.game.server.world_mut().trigger(Kick { entity, reason: KickReason::Game(0) });
+            }
+            (End::Despawned, Some(link)) => {
+                self.game.server.world_mut().despawn(link);
+            }
+            (End::PoweredOff, _) => self.game.power_off(player),
+            _ => self.game.disconnect(player),
+        }
+        self.since[player] = self.now;
+        end
+    }
+
+    /// Reconnects a player. It may need several calls: after an end without a disconnect netcode keeps the
+    /// client id until its timeout, and a connection request gives up after the same time.
+    fn rejoin(&mut self, player: usize) {
+        self.game.rejoin(player).expect("a token");
+        self.game.clients[player].world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
+        self.since[player] = self.now + 1.5;
+    }
+
+    fn run(&mut self, time: f64) {
+        self.game.run(seconds(time));
+        self.now += time;
+    }
+
+    /// Asserts that no player has two pawns, and that every pawn has a player.
+    fn assert_one_pawn_per_player(&mut self) {
+        let seed = self.seed;
+        let world = self.game.server.world_mut();
+        let mut peers: Vec<_> = world.query::<&SessionOf>().iter(world).map(|of| of.0.to_bits()).collect();
+        let all = peers.len();
+        peers.sort_unstable();
+        peers.dedup();
+        assert_eq!(peers.len(), all, "seed {seed}: a player has two pawns");
+        let named = world.query::<&NetId>().iter(world).count();
+        assert_eq!(named, all, "seed {seed}: a pawn without a player");
+    }
+}
+
+fn story(seed: u64, points: usize) {
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
+    let conditions = LinkConditions { loss: 0.05, ..average() };
+    let players = PLAYERS as u64;
+    let options = MatchOptions { players, conditions, seed, server, ..MatchOptions::default() };
+    let mut game = start_recorded(options);
+    // Some players return within the grace time and some do not.
+    game.server.world_mut().resource_mut::<SessionConfig>().grace = seconds(1.5);
+    game.set_firing(true);
+    let dice = SmallRng::seed_from_u64(seed);
+    let mut story = Churn { game, dice, seed, since: [0.0; PLAYERS], now: 0.0 };
+    let mut ended = [0; 4];
+    while ended.iter().sum::<usize>() < points {
+        let pause = story.dice.random_range(0.01..0.35);
+        story.run(pause);
+        let player = story.dice.random_range(0..PLAYERS);
+        if story.game.is_playing(player) {
+            ended[story.end(player) as usize] += 1;
+        } else if story.now > story.since[player] + story.dice.random_range(0.0..3.0) {
+            story.rejoin(player);
+        }
+        story.assert_one_pawn_per_player();
+    }
+    let said = session_log(&story.game.server);
+    println!(
+        "seed {seed}: {ended:?} links ended; {} joined, {} returned, {} left, {} expired; {} hits in {:.0} s",
+        said.joined.len(),
+        said.returned.len(),
+        said.left.len(),
+        said.expired.len(),
+        said.damage,
+        story.now
+    );
+    assert!(said.returned.len() > points / 20 && said.expired.len() > points / 20, "seed {seed}: {said:?}");
+    // All players reconnect.
+    for _ in 0..4 {
+        for player in 0..PLAYERS {
+            if !story.game.is_playing(player) {
+                story.rejoin(player);
+            }
+        }
+        story.run(2.5);
+    }
+    story.assert_one_pawn_per_player();
+    for player in 0..PLAYERS {
+        assert!(story.game.is_playing(player), "seed {seed}: player {player} is not back");
+    }
+    assert_eq!(pawns(&mut story.game.server).len(), PLAYERS, "seed {seed}");
+    // All players leave.
+    (0..PLAYERS).for_each(|player| story.game.disconnect(player));
+    story.run(4.0);
+    let seed = story.seed;
+    assert_eq!(pawns(&mut story.game.server).len(), 0, "seed {seed}: a pawn was left behind");
+    let world = story.game.server.world_mut();
+    assert_eq!(
+        world.query_filtered::<(), With<ClientOf>>().iter(world).count(),
+        0,
+        "seed {seed}: a link was left behind"
+    );
+}
+
+// Row F24.
+#[test]
+fn server_leaks_no_pawn_or_link_when_500_links_end_at_random_moments() {
+    story(24, LINK_ENDS);
+}
