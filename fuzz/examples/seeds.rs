@@ -32,10 +32,10 @@ use lightyear::{
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
 #[allow(dead_code, reason = "the client uses more of it")]
-#[path = "../../crates/bevy_unlag_lightyear/src/snapshots/message.rs"]
+#[path = "../../crates/bevy_unlag_lightyear/src/snapshots/encoding.rs"]
 mod message;
 #[allow(dead_code, reason = "the property tests use more of it")]
-#[path = "../../crates/bevy_unlag_prediction/tests/properties/walker.rs"]
+#[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/walker.rs"]
 mod walker;
 
 use walker::{Mode, Place, Walker, Wish};

@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
     match what % 5 {
         0 => {
             if let Some(ShotVerdict { result: ShotResult::Hit(list), .. }) = read(bytes) {
-                assert!(list.iter().len() <= HitList::MOST);
+                assert!(list.iter().len() <= HitList::MAX_TARGETS);
             }
         }
         1 => {

@@ -68,7 +68,7 @@ impl Run {
     }
 
     fn check(&mut self) {
-        for app in core::iter::once(&mut self.game.server).chain(&mut self.game.clients) {
+        for app in self.game.apps_mut() {
             let world = app.world_mut();
             for state in world.query::<&SoldierState>().iter(world) {
                 assert!(state.body.position.is_finite() && state.body.velocity.is_finite(), "{state:?}");
@@ -94,7 +94,7 @@ fuzz_target!(|script: &[u8]| {
     let options = MatchOptions { players: 2, fps: 64.0, ..MatchOptions::default() };
     let game = Match::start(&options).unwrap_or_else(|line| panic!("{line}"));
     let mut run = Run { game, left: MAX_TIME, stalls: Duration::from_secs(1) };
-    run.game.arm(true);
+    run.game.set_firing(true);
     let mut script = script;
     while let Some((first, rest)) = script.split_first() {
         script = rest;

@@ -14,10 +14,10 @@ use bevy_unlag_prediction::PredictionConfig;
 use libfuzzer_sys::fuzz_target;
 
 #[allow(dead_code, reason = "the property tests use more of it")]
-#[path = "../../crates/bevy_unlag_prediction/tests/properties/server.rs"]
+#[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/server.rs"]
 mod server;
 #[allow(dead_code, reason = "the property tests use more of it")]
-#[path = "../../crates/bevy_unlag_prediction/tests/properties/walker.rs"]
+#[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/walker.rs"]
 mod walker;
 
 use server::{Server, TICK};

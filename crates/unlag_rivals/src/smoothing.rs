@@ -12,7 +12,7 @@
 //! latency and two intervals.
 
 #[cfg_attr(not(test), expect(dead_code, reason = "the lab asks for more"))]
-#[path = "../../unlag_lab/src/smoothing/judge.rs"]
+#[path = "../../unlag_lab/src/smoothing/error_metrics.rs"]
 mod judge;
 mod link;
 mod unlag_side;

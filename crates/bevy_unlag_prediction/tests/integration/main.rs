@@ -1,0 +1,4 @@
+//! Integration tests of `bevy_unlag_prediction`, in one binary: linking Bevy takes longer than most of them.
+
+mod pipe;
+mod properties;

@@ -1,0 +1,9 @@
+//! Integration tests of `bevy_unlag_rewind`, in one binary: linking Bevy takes longer than most of them.
+
+mod cover;
+mod differential;
+mod evidence;
+mod moved_colliders;
+mod rewind;
+mod shapes;
+mod stamps;

@@ -1,0 +1,88 @@
+//! Honest clients' claims are accepted unchanged.
+
+use bevy_unlag_rewind::{ViewTimeError, ViewValidationConfig};
+
+use crate::stamps::simulation::{Setup, simulate};
+
+/// Returns the numbers of shots and errors over links, machines and seeds.
+fn honest(trust: &ViewValidationConfig, loss: f64, seconds: f64) -> (usize, u64) {
+    let (mut shots, mut faults, mut seed) = (0, 0, 0);
+    for rtt in [0.0, 0.05, 0.15, 0.3] {
+        for jitter in [0.0, 0.01, 0.03] {
+            for (fps, interval, drift) in
+                [(144.0, 3, 1e-4), (60.0, 3, -1e-4), (30.0, 3, 0.0), (60.0, 6, 2e-4), (60.0, 1, 0.0)]
+            {
+                seed += 1;
+                let setup =
+                    Setup { rtt, jitter, loss, fps, interval, drift, seconds, seed, ..Setup::default() };
+                let played = simulate(&setup, trust);
+                shots += played.shots.len();
+                faults += played.counts.faults();
+                let of: Vec<_> = ViewTimeError::ALL
+                    .into_iter()
+                    .map(|fault| (fault, played.counts.of(fault)))
+                    .filter(|(_, count)| *count > 0)
+                    .collect();
+                if !of.is_empty() {
+                    println!("{setup:?}: {} shots, {of:?}", played.shots.len());
+                }
+                let moved = played.shots.iter().filter(|shot| shot.admitted.time != shot.shown).count();
+                assert_eq!(
+                    moved as u64,
+                    played.counts.faults(),
+                    "every changed view time must be counted as an error"
+                );
+            }
+        }
+    }
+    (shots, faults)
+}
+
+#[test]
+fn honest_views_are_accepted_unchanged() {
+    for loss in [0.0, 0.05] {
+        let (shots, faults) = honest(&ViewValidationConfig::default(), loss, 600.0);
+        println!("loss {loss}: {faults} errors in {shots} shots");
+        assert!(shots >= 100_000, "{shots} shots");
+        assert!(faults * 100_000 <= shots as u64, "{faults} of {shots} honest shots");
+    }
+}
+
+/// Returns the numbers of shots and errors of machines with low frame rates.
+fn simulate_slow_machines(trust: &ViewValidationConfig) -> (usize, u64) {
+    let (mut shots, mut faults, mut seed) = (0, 0, 0);
+    for fps in [20.0, 15.0, 10.0, 7.0, 5.0] {
+        for rtt in [0.0, 0.05, 0.15, 0.3] {
+            for (jitter, loss) in [(0.0, 0.0), (0.01, 0.05), (0.03, 0.05)] {
+                seed += 1;
+                let setup = Setup { rtt, jitter, loss, fps, seconds: 300.0, seed, ..Setup::default() };
+                let played = simulate(&setup, trust);
+                shots += played.shots.len();
+                faults += played.counts.faults();
+            }
+        }
+    }
+    println!("at 5 to 20 frames per second: {faults} errors in {shots} shots");
+    (shots, faults)
+}
+
+#[test]
+fn slow_machines_are_accepted_thanks_to_the_longer_frame_allowance() {
+    let (shots, faults) = simulate_slow_machines(&ViewValidationConfig::default());
+    assert!(shots >= 90_000, "{shots} shots");
+    assert!(faults * 10_000 <= shots as u64, "{faults} of {shots} honest shots");
+    let (shots, faults) = simulate_slow_machines(&ViewValidationConfig {
+        longest_frame: ViewValidationConfig::default().frame,
+        ..ViewValidationConfig::default()
+    });
+    assert!(faults * 10 > shots as u64, "{faults} of {shots}");
+}
+
+#[test]
+fn honest_clients_are_rejected_without_a_frame_allowance() {
+    // Half of all moves are made late in their frame.
+    let strict =
+        ViewValidationConfig { frame: core::time::Duration::ZERO, ..ViewValidationConfig::default() };
+    let (shots, faults) = honest(&strict, 0.0, 60.0);
+    assert!(faults * 1_000 > shots as u64, "{faults} of {shots}");
+}

@@ -1,0 +1,7 @@
+//! Integration tests of `bevy_unlag_weapons`, in one binary: linking Bevy takes longer than most of them.
+
+mod adversaries;
+mod arms;
+mod projectiles;
+mod rifle;
+mod vitals;

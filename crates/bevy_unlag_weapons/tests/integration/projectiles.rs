@@ -1,0 +1,8 @@
+//! Projectiles on a server and on a shooter's screen, without a network.
+
+mod agreement;
+mod impacts;
+mod joining;
+mod screens;
+mod stage;
+mod tunnelling;
