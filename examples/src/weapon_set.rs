@@ -8,7 +8,7 @@ pub enum WeaponSet {
     /// One rifle with unlimited ammunition, for measurements.
     #[default]
     Rifle,
-    /// Rifle, shotgun, rocket launcher and knife: `examples/assets/shooter.weapons.ron`.
+    /// Rifle, shotgun, rocket launcher and knife: `assets/weapons/shooter.weapons.ron`.
     All,
 }
 
@@ -21,8 +21,8 @@ impl WeaponSet {
     pub fn arsenal(self) -> Arsenal {
         match self {
             Self::Rifle => Arsenal::default(),
-            Self::All => Arsenal::from_ron(include_str!("../assets/shooter.weapons.ron"))
-                .unwrap_or_else(|error| panic!("examples/assets/shooter.weapons.ron: {error}")),
+            Self::All => Arsenal::from_ron(include_str!("../../assets/weapons/shooter.weapons.ron"))
+                .unwrap_or_else(|error| panic!("assets/weapons/shooter.weapons.ron: {error}")),
         }
     }
 }

@@ -25,7 +25,7 @@ use bevy_unlag_weapons::{
 };
 use lightyear::{
     connection::ConnectionSystems,
-    connection::Link,
+    link::Link,
     prelude::{Connected, LinkSystems},
     transport::plugin::TransportSystems,
 };
@@ -38,7 +38,7 @@ mod message;
 #[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/walker.rs"]
 mod walker;
 
-use walker::{Mode, Place, Walker, Wish};
+use walker::{Mode, WalkerState, Walker, WalkerInput};
 
 type Soldier = WithWeapons<CapsuleModel>;
 type Input = <Soldier as MoveModel>::Input;
@@ -81,7 +81,7 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
             epoch: 3,
             sequence: 200,
             newest,
-            heard: Some(240),
+            ack_bits: Some(240),
             check,
             runs: runs.collect(),
         })
@@ -202,11 +202,11 @@ fn snapshot_messages() -> Vec<(&'static str, Vec<u8>)> {
 /// Returns scripts of `server_mailbox`: the lowest three bits are the operation, the others its amount.
 fn mailboxes() -> Vec<(&'static str, Vec<u8>)> {
     let message = |lead: i8, moves: &[(u16, u16)]| {
-        let input = Wish { mode: Mode::Walk, towards: Vec3::X };
+        let input = WalkerInput { mode: Mode::Walk, towards: Vec3::X };
         let runs = moves.iter().map(|(age, length)| MoveRun { age: *age, length: *length, input });
-        let check = StateCheck::of::<Walker>(&Place::default(), Tick(0), false);
-        let (epoch, sequence, newest, heard) = (0, 1, 0, Some(0));
-        let bytes = encoded(&MovePacket { epoch, sequence, newest, heard, check, runs: runs.collect() });
+        let check = StateCheck::of::<Walker>(&WalkerState::default(), Tick(0), false);
+        let (epoch, sequence, newest, ack_bits) = (0, 1, 0, Some(0));
+        let bytes = encoded(&MovePacket { epoch, sequence, newest, ack_bits, check, runs: runs.collect() });
         let mut script = vec![1 | (bytes.len() as u8) << 3, lead.cast_unsigned()];
         script.extend(bytes);
         script
@@ -289,13 +289,13 @@ fn fight() -> (RecordedTraffic, Vec<ShotEvidence>) {
         server.init_resource::<RecordedTraffic>().add_systems(
             PreUpdate,
             (
-                (|mut links: Query<&mut Link>, mut heard: ResMut<RecordedTraffic>| {
-                    links.iter_mut().for_each(|mut link| keep(&mut heard.datagrams, &mut link));
+                (|mut links: Query<&mut Link>, mut ack_bits: ResMut<RecordedTraffic>| {
+                    links.iter_mut().for_each(|mut link| keep(&mut ack_bits.datagrams, &mut link));
                 })
                 .after(LinkSystems::Receive)
                 .before(ConnectionSystems::Receive),
-                (|mut links: Query<&mut Link, With<Connected>>, mut heard: ResMut<RecordedTraffic>| {
-                    links.iter_mut().for_each(|mut link| keep(&mut heard.packets, &mut link));
+                (|mut links: Query<&mut Link, With<Connected>>, mut ack_bits: ResMut<RecordedTraffic>| {
+                    links.iter_mut().for_each(|mut link| keep(&mut ack_bits.packets, &mut link));
                 })
                 .after(ConnectionSystems::Receive)
                 .before(TransportSystems::Receive),
@@ -367,7 +367,7 @@ fn other_models() -> Vec<(&'static str, Vec<u8>)> {
             MoveRun { age: 0, length: 3, input },
             MoveRun { age: 3, length: 9, input: M::Input::default() },
         ];
-        let packet = MovePacket { epoch: 3, sequence: 200, newest: 1_000, heard: Some(240), check, runs };
+        let packet = MovePacket { epoch: 3, sequence: 200, newest: 1_000, ack_bits: Some(240), check, runs };
         let adjustment =
             ClientAdjustment { cause: CorrectionCause::Terrain, config: 7, surroundings: 9, state };
         let answer = MoveAck::<M::State, M::Push> {
@@ -402,7 +402,7 @@ fn other_models() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Returns scripts of `op_script`: the lowest four bits are the operation, the others its amount.
-fn scripts(heard: &RecordedTraffic) -> Vec<(&'static str, Vec<u8>)> {
+fn scripts(ack_bits: &RecordedTraffic) -> Vec<(&'static str, Vec<u8>)> {
     let pass = |steps: u8| vec![(steps - 1) << 4];
     let op = |what: u8, much: u8| vec![what | much << 4];
     let datagram = |bytes: &[u8]| [&op(10, 0), &(bytes.len() as u16).to_be_bytes()[..], bytes].concat();
@@ -415,8 +415,8 @@ fn scripts(heard: &RecordedTraffic) -> Vec<(&'static str, Vec<u8>)> {
     };
     let long = |bytes: &&Vec<u8>| bytes.len() >= 13 + 16;
     let garbage: Vec<u8> =
-        heard.packets.iter().filter(long).take(3).flat_map(|bytes| packet(bytes)).collect();
-    let strangers: Vec<u8> = heard.datagrams.iter().take(3).flat_map(|bytes| datagram(bytes)).collect();
+        ack_bits.packets.iter().filter(long).take(3).flat_map(|bytes| packet(bytes)).collect();
+    let strangers: Vec<u8> = ack_bits.datagrams.iter().take(3).flat_map(|bytes| datagram(bytes)).collect();
     let every: Vec<u8> =
         (0..16).flat_map(|kind| message(13, kind % 12, kind, &[7; 8])).chain(pass(4)).collect();
     vec![
@@ -529,7 +529,7 @@ fn owned(seeds: Vec<(&str, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
 }
 
 fn main() -> io::Result<()> {
-    let (heard, shots) = fight();
+    let (ack_bits, shots) = fight();
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
     let targets = [
         ("move_packet", owned(move_packets())),
@@ -539,9 +539,9 @@ fn main() -> io::Result<()> {
         ("effects", owned(effects())),
         ("server_mailbox", owned(mailboxes())),
         ("other_models", owned(other_models())),
-        ("op_script", owned(scripts(&heard))),
-        ("packet_gate", gates(&heard.packets)),
-        ("datagram", numbered("heard", heard.datagrams)),
+        ("op_script", owned(scripts(&ack_bits))),
+        ("packet_gate", gates(&ack_bits.packets)),
+        ("datagram", numbered("heard", ack_bits.datagrams)),
         ("words", numbered("word", example_messages().into_iter().map(|(kind, word)| [&[kind][..], &word].concat()))),
         ("game_message", owned(game_messages())),
         ("token", owned(tokens())),

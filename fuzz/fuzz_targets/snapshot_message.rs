@@ -22,7 +22,7 @@ fn is_ours(base: Tick, update: &ProxyUpdate) -> bool {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(mut updates) = message::Updates::read(bytes) else { return };
+    let Ok(mut updates) = message::SnapshotReader::read(bytes) else { return };
     let base = Tick::read(&mut BitReader::new(bytes)).expect("the reader has decoded the base tick");
     let mut read: Vec<(NetId, ProxyUpdate)> = Vec::new();
     let failed = loop {
@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
     };
     assert!(!failed || updates.next().is_none(), "an update follows an error");
-    assert!(read.len() <= message::MOST_PAWNS, "{} pawns", read.len());
+    assert!(read.len() <= message::MAX_PAWNS, "{} pawns", read.len());
     assert!(read.windows(2).all(|pair| pair[0].0 < pair[1].0), "a pawn occurs twice");
 
     if !read.iter().all(|(_, update)| is_ours(base, update)) {
@@ -47,7 +47,7 @@ fuzz_target!(|bytes: &[u8]| {
     let encoded: Vec<_> = encoded.collect();
     let mut again = Vec::new();
     message::write(base, encoded.iter().map(|(id, w)| (*id, w)), |bytes| {
-        let updates = message::Updates::read(&bytes).expect("an encoded message can be decoded");
+        let updates = message::SnapshotReader::read(&bytes).expect("an encoded message can be decoded");
         again.extend(updates.map(|one| one.expect("an encoded update can be decoded")));
     });
     assert_eq!(again, read);
