@@ -1,77 +1,40 @@
-//! A server and a client in one process, over UDP. The client walks; both print where it is.
-
-use std::net::{Ipv4Addr, SocketAddr};
+//! A server and a client in one process, over UDP. The client's soldier walks; both sides print its position.
 
 use bevy::{app::ScheduleRunnerPlugin, prelude::*, state::app::StatesPlugin};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{core::MoveModel, prelude::*};
-use core::time::Duration;
-use lightyear::prelude::server::Start;
-use lightyear::prelude::{Client, Connect, Connected, ControlledBy, Lifetime, LocalAddr, UdpIo};
-
-const GAME: u64 = 1;
-const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5_888);
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{server::Start, *};
+use std::{thread, time::Duration};
 
 fn main() {
-    std::thread::spawn(|| app().add_plugins(UnlagServerPlugins::default()).add_plugins(server).run());
-    app()
-        .add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()))
-        .add_plugins(client)
-        .run();
+    thread::spawn(|| run("server", (UnlagServerPlugins::default(), server)));
+    thread::spawn(|| run("client", (UnlagClientPlugins::default(), PlayerControlsPlugin::default(), client)));
+    thread::sleep(Duration::from_secs(4));
 }
 
-fn app() -> App {
-    let mut app = App::new();
+fn run<M>(side: &'static str, plugins: impl bevy::app::Plugins<M>) {
     let frames = ScheduleRunnerPlugin::run_loop(Duration::from_millis(5));
-    app.add_plugins((MinimalPlugins.set(frames), TransformPlugin, StatesPlugin));
-    app.add_systems(Startup, |mut commands: Commands| {
-        commands.spawn((Collider::cuboid(50.0, 0.5, 50.0), Transform::from_xyz(0.0, -0.5, 0.0)));
-    });
-    app
+    let print = move |soldier: Single<&SoldierState>| println!("{side}: {:.2}", Soldier::position(*soldier));
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins.set(frames), TransformPlugin, StatesPlugin)).add_plugins(plugins);
+    app.world_mut().spawn((Collider::cuboid(50.0, 0.5, 50.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+    app.add_systems(FixedLast, print.run_if(|tick: Res<CurrentTick>| tick.0.0 % 32 == 0)).run();
 }
 
 fn server(app: &mut App) {
-    app.add_systems(Startup, |mut commands: Commands| {
-        // Development access accepts any client under any id. A real server needs a secret key.
-        let access = ServerAccess::development(GAME);
-        let server = commands.spawn((access.server(), LocalAddr(SERVER), ServerUdp::default())).id();
-        commands.trigger(Start { entity: server });
-    });
-    // Spawns a soldier with a unique id for each client, controlled by that client only.
-    app.add_observer(|joined: On<Add, Connected>, mut last: Local<u16>, mut commands: Commands| {
+    // Development mode: anybody may join. A real server has a secret key, and a matchmaker issues tokens.
+    let access = ServerAccess::development(1);
+    let server = (access.server(), LocalAddr(([127, 0, 0, 1], 5888).into()), ServerUdp::default());
+    app.world_mut().spawn(server).trigger(|entity| Start { entity });
+    app.add_observer(|joined: On<PlayerJoined>, mut last: Local<u16>, mut commands: Commands| {
         *last += 1;
-        let owner = ControlledBy { owner: joined.entity, lifetime: Lifetime::SessionBased };
-        commands.spawn((soldier_bundle(NetId(*last), Vec3::ZERO), owner));
+        commands.spawn((soldier_bundle(NetId(*last), Vec3::ZERO), player_pawn(joined.link, joined.peer)));
     });
-    app.add_systems(FixedLast, print_positions("server"));
 }
 
 fn client(app: &mut App) {
-    app.add_systems(Startup, |mut commands: Commands| -> Result {
-        // A real game gets a token from its matchmaker.
-        let token = TokenClient::development(1, SERVER, GAME)?;
-        let local = LocalAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let client = commands.spawn((Client, token, UdpIo::default(), local)).id();
-        commands.trigger(Connect { entity: client });
-        Ok(())
-    });
-    app.add_systems(PreUpdate, walk);
-    app.add_systems(FixedLast, print_positions("client"));
-}
-
-fn walk(time: Res<Time>, mut own: Query<&mut InputAccumulator>, mut exit: MessageWriter<AppExit>) {
-    for mut input in &mut own {
-        input.axes(if time.elapsed_secs() < 3.0 { Vec2::Y } else { Vec2::ZERO });
-    }
-    if time.elapsed_secs() > 4.0 {
-        exit.write(AppExit::Success);
-    }
-}
-
-fn print_positions(side: &'static str) -> impl Fn(Res<CurrentTick>, Query<&SoldierState>) {
-    move |tick, pawns| {
-        for state in pawns.iter().filter(|_| tick.0.0 % 32 == 0) {
-            println!("{side}: the soldier is at {:.3}", Soldier::position(state));
-        }
-    }
+    let token = TokenClient::development(1, ([127, 0, 0, 1], 5888).into(), 1).expect("a connect token");
+    let client = (Client, token, UdpIo::default(), LocalAddr(([0, 0, 0, 0], 0).into()));
+    app.world_mut().spawn(client).trigger(|entity| Connect { entity });
+    app.add_systems(PreUpdate, |mut input: Single<&mut InputAccumulator>| input.axes(Vec2::Y));
 }
