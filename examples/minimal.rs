@@ -18,7 +18,7 @@ fn run<M>(side: &'static str, plugins: impl bevy::app::Plugins<M>) {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins.set(frames), TransformPlugin, StatesPlugin)).add_plugins(plugins);
     app.world_mut().spawn((Collider::cuboid(50.0, 0.5, 50.0), Transform::from_xyz(0.0, -0.5, 0.0)));
-    app.add_systems(FixedLast, print.run_if(|tick: Res<CurrentTick>| tick.0.0 % 32 == 0)).run();
+    app.add_systems(FixedLast, print.run_if(|tick: Res<CurrentTick>| tick.0.0.is_multiple_of(32))).run();
 }
 
 fn server(app: &mut App) {

@@ -12,9 +12,11 @@
 //!   [`ServerClock`](bevy_unlag_smoothing::ServerClock).
 //! * [`NetSim`] simulates bad network conditions on any link, both ways, at run time, from a seed.
 //! * [`GameSpeed`] replaces lightyear's clock steering.
-//! * [`IngressLimits`] bounds what a server accepts from its links; [`Kick`] ends a connection with a reason.
-//! * [`ServerAccess`] and [`ServerKey`] control who may join; a matchmaker issues tokens with
-//!   [`ConnectTokenRequest`].
+//! * [`IngressLimits`](lightyear_guard::IngressLimits) bounds what a server accepts from its links;
+//!   [`Kick`](lightyear_guard::Kick) ends a connection with a reason.
+//! * [`ServerAccess`](lightyear_guard::ServerAccess) and [`ServerKey`](lightyear_guard::ServerKey) control
+//!   who may join; a matchmaker issues tokens with
+//!   [`ConnectTokenRequest`](lightyear_guard::ConnectTokenRequest).
 //! * [`SessionConfig`] is the reconnect policy; [`RestartMatch`] and [`Shutdown`] end matches and servers.
 //! * [`AddGameMessage`] registers a game's own messages with enforced [`MessageRules`]; [`Outbox`] sends
 //!   them, and [`Received`] delivers them.

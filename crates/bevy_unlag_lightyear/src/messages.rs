@@ -68,11 +68,13 @@ pub enum MessageSource {
 pub enum MessageVerdict {
     /// The game receives the message.
     Accept,
-    /// The message is dropped and counted as [`Refusal::Rejected`](crate::Refusal::Rejected). No offence: the
-    /// client may have had valid reasons when it sent the message.
+    /// The message is dropped and counted as
+    /// [`IngressRefusal::Rejected`](lightyear_guard::IngressRefusal::Rejected). No offence: the client may
+    /// have had valid reasons when it sent the message.
     Reject,
-    /// The message is dropped, and its sender is kicked with [`KickReason::Game`](crate::KickReason::Game)
-    /// and this number. For messages that no honest client sends.
+    /// The message is dropped, and its sender is kicked with
+    /// [`KickReason::Game`](lightyear_guard::KickReason::Game) and this number. For messages that no honest
+    /// client sends.
     Kick(u8),
 }
 

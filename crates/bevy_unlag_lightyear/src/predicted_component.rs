@@ -43,8 +43,8 @@ pub trait ReplicatePredicted {
     /// to a value that [`Wire::read`] accepts and no system refuses. Each time, refused or not, every client
     /// that sees the pawn receives one more update, at the server's snapshot interval. The server
     /// stores one [`ValueRequest`] per pawn and reads at most 256 changes per link and frame;
-    /// [`IngressLimits`](crate::IngressLimits) bounds everything else that arrives. A client that sends wrong
-    /// ticks only locks itself out.
+    /// [`IngressLimits`](lightyear_guard::IngressLimits) bounds everything else that arrives. A client that
+    /// sends wrong ticks only locks itself out.
     ///
     /// Call it on both sides, after the suite's plugins and in the same order as other registrations. A
     /// change costs the owner's uplink four bytes plus the value, and again every 100 ms until it is

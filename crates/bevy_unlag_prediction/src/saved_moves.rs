@@ -29,7 +29,7 @@ pub struct SavedMove<M: MoveModel> {
 }
 
 /// Unacknowledged moves, oldest first. When the list is full, the oldest are dropped and counted in
-/// [`PredictionStats::forgotten`](crate::PredictionStats::forgotten). The remaining ones can still be
+/// [`PredictionStats::dropped_moves`](crate::PredictionStats::dropped_moves). The remaining ones can still be
 /// replayed, and a correction older than them starts from the server's state.
 #[doc(alias = "FNetworkPredictionData_Client_Character")]
 #[derive(Component, Clone, Debug)]

@@ -18,8 +18,9 @@ use crate::{FrameHistory, RewindLimits, hit_box_asset, hit_box_bones};
 /// sizes of shapes: hit boxes are in metres.
 ///
 /// Both sides must animate with the same function of the replicated state: a client from its
-/// [`DrawnPose`], a server from [`FrameHistory::present`]. On a listen server the nodes below a visual
-/// show what the host's screen shows, and are recorded with that view time.
+/// [`DrawnPose`], a server from [`PublishedPath::present`](bevy_unlag_smoothing::PublishedPath::present). On
+/// a listen server the nodes below a visual show what the host's screen shows, and are recorded with that
+/// view time.
 #[derive(Component, Clone, PartialEq, Eq, Debug)]
 #[require(DrawnLimbs)]
 pub struct LimbNodes {

@@ -30,22 +30,22 @@ pub struct ViewClaim {
     /// [`StepEvent::last_received_snapshot`](bevy_unlag_core::StepEvent::last_received_snapshot).
     pub last_received_snapshot: Option<Tick>,
     /// Shortest recent round trip as measured by the transport, if it measures one: see
-    /// [`RoundTrip::least`](bevy_unlag_core::RoundTrip::least).
+    /// [`RoundTrip::min_rtt`](bevy_unlag_core::RoundTrip::min_rtt).
     pub rtt: Option<Duration>,
     /// Ticks between two updates of most pawns that are sent to this client, see
-    /// [`SentSnapshots::interval`](crate::SentSnapshots::interval).
+    /// [`SentSnapshots::interval`](bevy_unlag_smoothing::SentSnapshots::interval).
     pub interval: u16,
     /// Difference in ticks between the longest and the shortest of the commoner update intervals. The
     /// screen's main playout clock may follow any of them and may change over. See
-    /// [`SentSnapshots::interval_spread`](crate::SentSnapshots::interval_spread).
+    /// [`SentSnapshots::interval_spread`](bevy_unlag_smoothing::SentSnapshots::interval_spread).
     pub interval_spread: u16,
     /// Ticks by which most snapshots sent to this client are late: pawns with late moves are sent as of
     /// an earlier tick, and the client's playout waits for them. See
-    /// [`SentSnapshots::late`](crate::SentSnapshots::late).
+    /// [`SentSnapshots::late`](bevy_unlag_smoothing::SentSnapshots::late).
     pub late: u16,
     /// Whether pawns were recently left out of this client's snapshots for lack of bandwidth budget, so
     /// that its playout waits for them. See
-    /// [`SentSnapshots::was_over_budget_since`](crate::SentSnapshots::was_over_budget_since).
+    /// [`SentSnapshots::was_over_budget_since`](bevy_unlag_smoothing::SentSnapshots::was_over_budget_since).
     pub left_out: bool,
     /// Length of a tick in seconds.
     pub tick_seconds: f32,
@@ -58,8 +58,8 @@ pub struct ValidatedViewTime {
     pub time: ViewTime,
     /// Reason for which [`time`](Self::time) differs from the claim; `None` if the claim was accepted.
     pub fault: Option<ViewTimeError>,
-    /// Whether the shot is rejected: because of the fault and [`ViewMismatchAction::Refuse`], or because the client
-    /// cannot have seen anything yet.
+    /// Whether the shot is rejected: because of the fault and [`ViewMismatchAction::Refuse`], or because the
+    /// client cannot have seen anything yet.
     pub refused: bool,
 }
 
@@ -86,8 +86,9 @@ impl ViewTimeStats {
 }
 
 /// Validator for the view times that one client claims; a component of its pawn on the server. Which
-/// *snapshots* the client can have drawn is checked by [`SentSnapshots`](crate::SentSnapshots), the maximum age of a
-/// view by [`RewindLimits`](crate::RewindLimits).
+/// *snapshots* the client can have drawn is checked by
+/// [`SentSnapshots`](bevy_unlag_smoothing::SentSnapshots), the maximum age of a view by
+/// [`RewindLimits`](crate::RewindLimits).
 ///
 /// Rules:
 ///
@@ -109,7 +110,8 @@ impl ViewTimeStats {
 ///
 /// Maximum gain of a cheating client over an honest one with the same screen:
 ///
-/// * By choosing among moments from shot to shot: a [`frame`](ViewValidationConfig::frame) and a tick, as long as
+/// * By choosing among moments from shot to shot: a [`frame`](ViewValidationConfig::frame) and a tick, as
+///   long as
 ///   the claim stays within them. A claim beyond is clamped to the bound without this allowance, so that
 ///   overreaching gains less. In addition, what rule 3 allows since the last shot, 8 ticks a second, if
 ///   rule 4 allows it too. Clients that send moves in bursts, as slow machines do, get a longer frame

@@ -9,8 +9,8 @@ use crate::Arsenal;
 /// whenever it changes; [`ArsenalReplaced`] reports it. Errors are logged and leave the arsenal unchanged.
 ///
 /// Needs Bevy's [`AssetPlugin`], added before. A server without assets reads its file with
-/// [`Arsenal::from_ron`]. Client and server compare arsenals when a client joins, so load the asset before
-/// connecting.
+/// [`RonFile::from_ron`](checked_ron::RonFile::from_ron). Client and server compare arsenals when a client
+/// joins, so load the asset before connecting.
 #[derive(Resource, Clone, Debug)]
 pub struct ArsenalAsset(pub Handle<Arsenal>);
 

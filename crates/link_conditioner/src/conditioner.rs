@@ -58,7 +58,7 @@ pub struct LinkConditions {
     pub reorder_delay: Duration,
     /// Rate limit in bytes per second; 0 means unlimited. Default 0. Excess packets queue for at most one
     /// second; beyond that they are dropped, as by a router. Needs the size of each packet, so use
-    /// [`Conditioner::push_sized`]; [`NetSim`](super::NetSim) does.
+    /// [`Conditioner::push_sized`]; `NetSim` of `bevy_unlag_lightyear` does.
     pub bytes_per_second: u32,
     /// Periodic degradation on top. Default `None`.
     pub pulse: Option<Pulse>,

@@ -12,8 +12,8 @@ use crate::conditioner::{LinkConditions, Pulse};
 /// Named link conditions, in common units.
 ///
 /// All values are for *one direction*: with a preset applied to both, the round trip is twice the latency.
-/// The directions differ only in the fields that name one; [`apply`](Self::apply) sets both directions of a
-/// link.
+/// The directions differ only in the fields that name one; `NetSim::apply` of `bevy_unlag_lightyear` sets
+/// both directions of a link.
 #[doc(alias = "NetworkSimulatorPreset")]
 #[doc(alias = "PktEmulationProfile")]
 #[derive(Clone, Debug, PartialEq)]

@@ -84,9 +84,9 @@ impl MessageRules {
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct MessageLimits {
     /// Reliable messages of one link that may be queued or unacknowledged. One more ends the connection: a
-    /// server kicks the client ([`KickReason::QueueOverflow`](crate::KickReason::QueueOverflow)), a client
-    /// disconnects, and a log line names the message type. Default 256, as in Unreal. Raising it costs up to
-    /// a kilobyte per message and lets a slow link fall further behind.
+    /// server kicks the client ([`KickReason::QueueOverflow`](lightyear_guard::KickReason::QueueOverflow)), a
+    /// client disconnects, and a log line names the message type. Default 256, as in Unreal. Raising it costs
+    /// up to a kilobyte per message and lets a slow link fall further behind.
     pub reliable_queue: usize,
     /// Messages of one reliable channel, including lightyear's and `bevy_replicon`'s, that a client may leave
     /// unacknowledged for more than two seconds. One more, or eight times as many at any time, ends its
@@ -132,7 +132,8 @@ impl MessageLimits {
 }
 
 /// Counters of the game messages of this app; all but `waiting` only grow. Refused messages of clients are
-/// also counted by reason: in [`LinkTraffic`](crate::LinkTraffic) and [`IngressStats`](crate::IngressStats).
+/// also counted by reason: in [`LinkTraffic`](lightyear_guard::LinkTraffic) and
+/// [`IngressStats`](lightyear_guard::IngressStats).
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GameMessageStats {
     /// Messages passed to a link, once per link.

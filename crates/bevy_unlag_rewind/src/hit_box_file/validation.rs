@@ -87,7 +87,8 @@ impl FileBox {
 }
 
 impl HitBoxFile {
-    /// Validates the contents. Files read with [`from_ron`](Self::from_ron) were already validated.
+    /// Validates the contents. Files read with [`from_ron`](checked_ron::RonFile::from_ron) were already
+    /// validated.
     ///
     /// # Errors
     /// Returns the first problem.

@@ -46,10 +46,10 @@ pub enum KickReason {
     Replaced,
     /// Kicked by the game; the number is the game's own.
     Game(u8),
-    /// The client's setup differs from the server's, and [`SetupRule`](crate::SetupRule) does not let it
+    /// The client's setup differs from the server's, and `SetupRule` of `bevy_unlag_lightyear` does not let it
     /// stay.
     Setup(SetupDifference),
-    /// The server is stopping: [`Shutdown`](crate::Shutdown).
+    /// The server is stopping: `Shutdown` of `bevy_unlag_lightyear`.
     Shutdown,
     /// Too many reliable messages waited for it: its line cannot keep up, or it does not acknowledge.
     QueueOverflow,

@@ -141,7 +141,7 @@ pub enum IngressRefusal {
     Owner,
     /// A game message about a pawn that does not exist, or no longer. No offence.
     UnknownPawn,
-    /// More game messages of a type than [`MessageRules::per_second`](crate::MessageRules::per_second). One
+    /// More game messages of a type than `MessageRules::per_second` of `bevy_unlag_lightyear`. One
     /// strike: honest clients limit themselves.
     Rate,
     /// A game message that the game's own system rejected. No offence.

@@ -29,8 +29,8 @@ pub struct TokenStats {
     /// Requests that were passed on to netcode.
     pub passed: u64,
     /// Requests whose token was not issued with the server's key: junk, or another server's token. Those that
-    /// a [`ServerUdp`](crate::ServerUdp) drops are counted as [`Refusal::Foreign`](crate::Refusal::Foreign)
-    /// instead.
+    /// a [`ServerUdp`](crate::ServerUdp) drops are counted as
+    /// [`IngressRefusal::ForeignToken`](crate::IngressRefusal::ForeignToken) instead.
     pub foreign: u64,
     /// Requests to servers that were built without [`ServerAccess`](crate::ServerAccess) and whose key is all
     /// zeros. No client can join such a server.
