@@ -6,7 +6,7 @@ mod token;
 use core::fmt::Debug;
 
 use bevy::prelude::App;
-use bevy_unlag_core::{BitReader, BitWriter, Tick, ViewTime, Wire};
+use bevy_unlag_core::{BitReader, Tick, ViewTime, Wire};
 
 pub use self::{
     link::{Lane, LinkProbe},
@@ -17,7 +17,7 @@ use crate::{
     AddGameMessage, KickReason, MessageRules,
     clock::{ClockPing, ClockPong},
     messages::Kinds,
-    protocol::{Hello, Setup},
+    protocol::{Hello, Setup, bytes},
     smoothed::Stamped,
 };
 

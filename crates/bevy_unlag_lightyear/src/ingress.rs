@@ -49,8 +49,10 @@ pub(crate) struct JunkDropped;
 
 /// What both ends have: limits, counters, and the place of the first filter.
 fn shared(app: &mut App) {
-    let place =
-        JunkDropped.after(LinkSystems::Receive).after(NetSimSystems::Receive).before(ConnectionSystems::Receive);
+    let place = JunkDropped
+        .after(LinkSystems::Receive)
+        .after(NetSimSystems::Receive)
+        .before(ConnectionSystems::Receive);
     app.init_resource::<IngressLimits>().init_resource::<IngressStats>().configure_sets(PreUpdate, place);
 }
 
@@ -62,9 +64,7 @@ pub(crate) fn plugin(app: &mut App) {
         .add_systems(
             PreUpdate,
             (
-                (strangers::forget, netcode::drop_junk)
-                    .chain()
-                    .in_set(JunkDropped),
+                (strangers::forget, netcode::drop_junk).chain().in_set(JunkDropped),
                 (
                     rules::learn.run_if(|rules: Res<rules::Rules>| !rules.are_known()),
                     (gate::admit, drop_unheard),
@@ -84,9 +84,7 @@ pub(crate) fn client_plugin(app: &mut App) {
     shared(app);
     app.add_systems(
         PreUpdate,
-        netcode::drop_junk_of_others
-            .run_if(|limits: Res<IngressLimits>| limits.enabled)
-            .in_set(JunkDropped),
+        netcode::drop_junk_of_others.run_if(|limits: Res<IngressLimits>| limits.enabled).in_set(JunkDropped),
     );
     goodbye::client_plugin(app);
 }

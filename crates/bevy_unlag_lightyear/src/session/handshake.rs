@@ -9,7 +9,7 @@ use bevy::{
 use bevy_replicon::{
     client::ClientSystems, prelude::ClientState as ReplicationState, shared::protocol::ProtocolHash,
 };
-use bevy_unlag_core::{BitReader, BitWriter, Findings, MoveModel, Wire};
+use bevy_unlag_core::{BitReader, Findings, MoveModel, Wire};
 use bevy_unlag_prediction::SavedMoves;
 use lightyear::prelude::{server::ClientOf, *};
 
@@ -21,7 +21,9 @@ use crate::{
     Bandwidth, Kick, KickReason, MessageClass, Refusal,
     diagnostics::compare_with_server,
     ingress::{Leaving, refuse},
-    protocol::{Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage, VerdictChannel, bytes},
+    protocol::{
+        Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage, VerdictChannel, bytes,
+    },
 };
 
 /// The server speaks another protocol: one of the two builds is older. Written once, right after
@@ -303,6 +305,8 @@ fn judge_setups<M: MoveModel>(
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::BitWriter;
+
     use super::*;
 
     #[test]
