@@ -28,7 +28,7 @@ fn server(app: &mut App) {
     app.world_mut().spawn(server).trigger(|entity| Start { entity });
     app.add_observer(|joined: On<PlayerJoined>, mut last: Local<u16>, mut commands: Commands| {
         *last += 1;
-        commands.spawn((soldier_bundle(NetId(*last), Vec3::ZERO), player_pawn(joined.link, joined.peer)));
+        commands.spawn((SoldierPawn, NetId(*last), player_pawn(joined.link, joined.peer)));
     });
 }
 

@@ -106,7 +106,13 @@ pub fn add_host(app: &mut App) {
             Startup,
             |mut next: ResMut<NextPlayer>, arsenal: Res<Arsenal>, mut commands: Commands| {
                 let (id, place) = next.welcome();
-                let soldier = (host_soldier_bundle(id, place), Health::default(), PlayerScore::default());
+                let soldier = (
+                    HostSoldierPawn,
+                    id,
+                    Transform::from_translation(place),
+                    Health::default(),
+                    PlayerScore::default(),
+                );
                 commands.spawn(soldier).insert(rules::full_loadout(&arsenal));
             },
         );

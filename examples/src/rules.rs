@@ -76,7 +76,9 @@ fn welcome(
     let (id, place) = next.welcome();
     commands
         .spawn((
-            soldier_bundle(id, place),
+            SoldierPawn,
+            id,
+            Transform::from_translation(place),
             (Health::default(), PlayerScore::default()),
             player_pawn(joined.link, joined.peer),
         ))

@@ -4,7 +4,7 @@ use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{BitReader, BitWriter, Interpolate, InterpolationSpan, Wire, WireError},
     movement::CapsuleState,
-    net::{ReplicateSmoothed, replicated_pawn},
+    net::{ReplicateSmoothed, ReplicatedPawn},
     prelude::*,
     weapons::WeaponState,
 };
@@ -75,7 +75,7 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
     server.world_mut().spawn((Turret(0.0), Health::default(), target));
     // Components are drawn at the view time of pawns, so there has to be one.
     let state = SoldierState { body: CapsuleState::at(Vec3::Y), extension: WeaponState::default() };
-    server.world_mut().spawn((replicated_pawn(NetId(500)), state));
+    server.world_mut().spawn((ReplicatedPawn, NetId(500), state));
     let (mut checked, mut worst, mut plain_worst, mut ahead) = (0u32, 0.0f32, 0.0f32, 0u32);
     let mut last: Option<(f32, f32)> = None;
     for frame in 0..2_000 {

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    prediction::{SavedMoves, autonomous_pawn},
+    prediction::{AutonomousPawn, SavedMoves},
     prelude::*,
 };
 use unlag_examples::stepped_match::MatchOptions;
@@ -31,7 +31,11 @@ fn client_cannot_move_another_players_pawn() {
     world.entity_mut(own).remove::<LocalControl>();
     // With its own move history; otherwise the server would refuse the moves for another reason.
     let saved = world.entity_mut(own).take::<SavedMoves<Soldier>>().expect("the attacker has saved moves");
-    world.entity_mut(stolen).insert((NetRole::AutonomousProxy, autonomous_pawn::<Soldier>(), before.1));
+    world.entity_mut(stolen).insert((
+        NetRole::AutonomousProxy,
+        AutonomousPawn::<Soldier>::default(),
+        before.1,
+    ));
     world.entity_mut(stolen).insert(saved);
     let mut gather = InputAccumulator::default();
     gather.axes(Vec2::Y);

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag::{
     core::SnapshotHistory,
     movement::CapsuleState,
-    net::{DownlinkBudget, DroppedSnapshots, UpdateInterval, replicated_pawn},
+    net::{DownlinkBudget, DroppedSnapshots, ReplicatedPawn, UpdateInterval},
     prelude::*,
     weapons::WeaponState,
 };
@@ -21,10 +21,7 @@ use crate::{hold_still, own_id, seconds, start, state};
 /// Spawns a standing pawn without an owner.
 fn spawn_standing_pawn(game: &mut Match, id: u16, position: Vec3) -> Entity {
     let state = SoldierState { body: CapsuleState::at(position), extension: WeaponState::default() };
-    game.server
-        .world_mut()
-        .spawn((replicated_pawn(NetId(id)), state, soldier_hit_boxes_and_rig(), Transform::default()))
-        .id()
+    game.server.world_mut().spawn((ReplicatedPawn, NetId(id), state, SoldierBody)).id()
 }
 
 /// Runs the match for `time` seconds and returns the ticks of the snapshots that a client receives, by pawn.

@@ -27,15 +27,14 @@ pub use link_conditioner;
 
 pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};
 pub use plugins::{
-    Soldier, SoldierState, UnlagClientPlugins, UnlagServerPlugins, host_soldier_bundle, soldier_bundle,
-    soldier_hit_boxes_and_rig,
+    HostSoldierPawn, Soldier, SoldierBody, SoldierPawn, SoldierState, UnlagClientPlugins, UnlagServerPlugins,
 };
 
 /// Types that most apps need.
 pub mod prelude {
     pub use crate::{
-        PlayerAction, PlayerControls, PlayerControlsPlugin, Soldier, SoldierState, UnlagClientPlugins,
-        UnlagServerPlugins, host_soldier_bundle, soldier_bundle, soldier_hit_boxes_and_rig,
+        HostSoldierPawn, PlayerAction, PlayerControls, PlayerControlsPlugin, Soldier, SoldierBody,
+        SoldierPawn, SoldierState, UnlagClientPlugins, UnlagServerPlugins,
     };
     pub use bevy_unlag_core::{
         CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Interpolate, Interpolation, InterpolationSpan,

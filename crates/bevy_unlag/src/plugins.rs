@@ -1,15 +1,15 @@
 //! Plugin groups and pawn bundles of the complete suite.
 
 use bevy::{app::PluginGroupBuilder, prelude::*};
-use bevy_unlag_core::{ExtendedState, LocalControl, NetId, NetRole, SimulationRate};
+use bevy_unlag_core::{ExtendedState, LimbRig, LocalControl, NetRole, SimulationRate};
 use bevy_unlag_lightyear::{
-    ClientNetPlugins, HeldWeaponPlugin, ServerNetPlugins, networked_pawn, replicated_pawn,
+    ClientNetPlugins, HeldWeaponPlugin, NetworkedPawn, ReplicatedPawn, ServerNetPlugins,
 };
 use bevy_unlag_movement::{
     CapsuleModel, CapsuleState, InputAccumulator, MovementPlugin, PawnCollisionPlugin,
 };
-use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
-use bevy_unlag_rewind::{LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_prediction::{HostPawn, PredictionPlugin};
+use bevy_unlag_rewind::{HitBoxes, LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
 use bevy_unlag_weapons::{HighPingPlugin, Loadout, WeaponControls, WeaponState, WeaponsPlugin, WithWeapons};
 
@@ -62,6 +62,7 @@ impl PluginGroup for UnlagServerPlugins {
             .add(RewindPlugin::<Soldier>::default())
             .add(WeaponsPlugin::<CapsuleModel>::default())
             .add(HeldWeaponPlugin)
+            .add(StartPlugin)
     }
 }
 
@@ -71,45 +72,45 @@ struct BodyPlugin;
 impl Plugin for BodyPlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
-            commands.entity(added.entity).insert_if_new((soldier_hit_boxes_and_rig(), Transform::default()));
+            commands.entity(added.entity).insert_if_new(SoldierBody);
         });
     }
 }
 
-/// Returns the components of a soldier on the server, standing at `position`, with the first weapon of the
-/// [`Arsenal`](bevy_unlag_weapons::Arsenal); insert another [`Loadout`] for different weapons. Add
-/// lightyear's `ControlledBy` with the owner's link.
-#[must_use]
-pub fn soldier_bundle(id: NetId, position: Vec3) -> impl Bundle {
-    (
-        networked_pawn::<Soldier>(id, soldier_at(position)),
-        Loadout::default(),
-        soldier_hit_boxes_and_rig(),
-        Transform::from_translation(position),
-    )
-}
+/// A player's soldier on the server. Place it with a [`Transform`], or spawn it with a [`SoldierState`]; add a
+/// [`NetId`](bevy_unlag_core::NetId) and [`player_pawn`](bevy_unlag_lightyear::player_pawn). It has the first
+/// weapon of the [`Arsenal`](bevy_unlag_weapons::Arsenal), or those of its [`Loadout`].
+#[derive(Component, Clone, Copy, Default, Debug)]
+#[require(NetworkedPawn<Soldier>, SoldierBody, Loadout)]
+pub struct SoldierPawn;
 
-/// Returns the components of the soldier that the host of a listen server controls.
-#[must_use]
-pub fn host_soldier_bundle(id: NetId, position: Vec3) -> impl Bundle {
-    (
-        replicated_pawn(id),
-        host_pawn::<Soldier>(soldier_at(position)),
-        Loadout::default(),
-        soldier_hit_boxes_and_rig(),
-        Transform::from_translation(position),
-    )
-}
+/// The soldier that the host of a listen server controls. It is placed and armed like a [`SoldierPawn`].
+#[derive(Component, Clone, Copy, Default, Debug)]
+#[require(ReplicatedPawn, HostPawn<Soldier>, SoldierBody, Loadout)]
+pub struct HostSoldierPawn;
 
-fn soldier_at(position: Vec3) -> SoldierState {
-    SoldierState { body: CapsuleState::at(position), extension: WeaponState::default() }
-}
+/// Hit boxes and limb rig of a soldier, the same on every machine. The client plugins insert it into pawns
+/// that appear.
+#[derive(Component, Clone, Copy, Default, Debug)]
+#[require(HitBoxes = humanoid_hit_boxes(), LimbRig = humanoid_rig(), Transform)]
+pub struct SoldierBody;
 
-/// Returns the hit boxes and the limb rig of a soldier, the same on every machine. The client plugins insert
-/// them into pawns that appear without.
-#[must_use]
-pub fn soldier_hit_boxes_and_rig() -> impl Bundle {
-    (humanoid_hit_boxes(), humanoid_rig())
+/// Derives the state of a soldier that was spawned without one from its [`Transform`].
+struct StartPlugin;
+
+impl Plugin for StartPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_observer(
+            |added: On<Add, (SoldierPawn, HostSoldierPawn)>,
+             soldiers: Query<&Transform, Without<SoldierState>>,
+             mut commands: Commands| {
+                if let Ok(place) = soldiers.get(added.entity) {
+                    let state = SoldierState::new(CapsuleState::at(place.translation));
+                    commands.entity(added.entity).insert(state);
+                }
+            },
+        );
+    }
 }
 
 pub(crate) fn equip(

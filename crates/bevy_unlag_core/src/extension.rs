@@ -107,6 +107,14 @@ pub struct ExtendedState<B: Send + Sync + 'static, X: Send + Sync + 'static> {
     pub extension: X,
 }
 
+impl<B: Send + Sync + 'static, X: Default + Send + Sync + 'static> ExtendedState<B, X> {
+    /// Creates the state of a pawn with the default extension.
+    #[must_use]
+    pub fn new(body: B) -> Self {
+        Self { body, extension: X::default() }
+    }
+}
+
 /// Event of an [`Extended`] model.
 #[derive(Clone, Debug)]
 pub enum ExtendedEvent<B, X> {

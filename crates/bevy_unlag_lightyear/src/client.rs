@@ -78,9 +78,10 @@ fn assign_roles<M: MoveModel>(
     for (entity, ours) in &pawns {
         let mut pawn = commands.entity(entity);
         if ours {
+            #[cfg(not(feature = "prediction"))]
             pawn.insert(NetRole::AutonomousProxy);
             #[cfg(feature = "prediction")]
-            pawn.insert(bevy_unlag_prediction::autonomous_pawn::<M>());
+            pawn.insert(bevy_unlag_prediction::AutonomousPawn::<M>::default());
             #[cfg(feature = "smoothing")]
             pawn.remove::<bevy_unlag_smoothing::SnapshotInbox>();
         } else {

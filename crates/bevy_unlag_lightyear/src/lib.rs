@@ -38,6 +38,7 @@ mod messages;
 #[cfg(feature = "prediction")]
 mod moves;
 mod net_sim;
+mod pawn;
 mod pawn_names;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod predicted_component;
@@ -68,10 +69,11 @@ pub use messages::{
     MessageRules, MessageSource, MessageVerdict, Outbox, Received,
 };
 pub use net_sim::{NetSim, NetSimPlugin, NetSimSystems};
+pub use pawn::{NetworkedPawn, ReplicatedPawn};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use predicted_component::{PredictedSystems, ReplicatePredicted, ValueRequest};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
-pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
+pub use server::UnlagServerNetPlugin;
 pub use session::{
     AwaitingReconnect, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned, ProtocolMismatch,
     RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch,

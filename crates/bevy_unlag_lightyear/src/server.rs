@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
-use bevy_unlag_core::{MoveModel, NetId, NetRole, SimulationRate, VisualSystems};
+use bevy_unlag_core::{MoveModel, SimulationRate, VisualSystems};
 use lightyear::prelude::*;
 use lightyear_guard::ServerGuardPlugin;
 
@@ -60,42 +60,4 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
         #[cfg(feature = "weapons")]
         crate::shot_effects::server_plugin(app);
     }
-}
-
-/// Components of a networked pawn on the server: movement by its owner, replication, frame history and hit
-/// detection. Add [`player_pawn`](crate::player_pawn), which ties the pawn to its player: one pawn per
-/// player, for as long as the pawn lives. `id` must be unique among living pawns.
-#[must_use]
-pub fn networked_pawn<M: MoveModel>(id: NetId, state: M::State) -> impl Bundle {
-    #[cfg(not(feature = "prediction"))]
-    let authority = state;
-    #[cfg(feature = "prediction")]
-    let authority = bevy_unlag_prediction::authority_pawn::<M>(state);
-    (
-        replicated_pawn(id),
-        authority,
-        #[cfg(feature = "smoothing")]
-        bevy_unlag_smoothing::SentSnapshots::default(),
-        #[cfg(feature = "rewind")]
-        bevy_unlag_rewind::ViewTimeValidator::default(),
-    )
-}
-
-/// The part of [`networked_pawn`] without a remote owner: for the server's bots and the pawn of a listen
-/// server host.
-#[must_use]
-pub fn replicated_pawn(id: NetId) -> impl Bundle {
-    (
-        NetRole::Authority,
-        id,
-        #[cfg(feature = "smoothing")]
-        bevy_unlag_smoothing::PublishedPath::default(),
-        #[cfg(feature = "rewind")]
-        bevy_unlag_rewind::FrameHistory::default(),
-        #[cfg(feature = "weapons")]
-        bevy_unlag_weapons::OutgoingShotMessages::default(),
-        #[cfg(feature = "weapons")]
-        bevy_unlag_weapons::RefusedShots::default(),
-        Replicate::to_clients(NetworkTarget::All),
-    )
 }

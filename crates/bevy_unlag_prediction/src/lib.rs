@@ -7,10 +7,10 @@
 //! ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingMoveAcks`], [`IncomingMoveAcks`]) hold encoded messages,
 //! to be carried by a transport, a lossy pipe of a test or a fuzzer.
 //!
-//! * On the owner's client, a pawn spawned with [`autonomous_pawn`] reads [`MoveInput`] once per tick,
+//! * On the owner's client, an [`AutonomousPawn`] reads [`MoveInput`] once per tick,
 //!   steps, stores a [`SavedMoves`] entry and sends it, together with older moves whose packets may be
 //!   lost.
-//! * On the server, a pawn spawned with [`authority_pawn`] runs each move once, in order and within a time
+//! * On the server, an [`AuthorityPawn`] runs each move once, in order and within a time
 //!   budget, compares the result and sends an acknowledgement, with the whole state if the client differs.
 //! * On the client, an acknowledgement removes saved moves. A correction sets the state, replays the moves
 //!   after it and hides the difference with a [`VisualOffset`].
@@ -35,6 +35,7 @@ mod move_queue;
 mod outcome;
 mod packet;
 mod packet_loss;
+mod pawn;
 mod predicted_value;
 mod published_state;
 mod reconcile;
@@ -55,9 +56,8 @@ use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, MoveSystems,
-    PublishedState, SetupDiagnostics, SnapshotAcks, StepEvent, Tick, TickPlugin, TransformWatch,
-    VisualOffset, VisualPlugin, VisualSystems,
+    LastReceivedSnapshot, MoveModel, MoveSystems, SetupDiagnostics, StepEvent, TickPlugin, VisualPlugin,
+    VisualSystems,
 };
 
 pub use ack::{AckedMove, ClientAdjustment, MAX_PUSHES, MoveAck};
@@ -76,6 +76,7 @@ pub use move_queue::MoveQueue;
 pub use outcome::{Correction, MoveOutcome, ServerCorrection};
 pub use packet::{MAX_MOVES, MovePacket, MoveRun};
 pub use packet_loss::LossLevel;
+pub use pawn::{AuthorityPawn, AutonomousPawn, HostPawn};
 pub use predicted_value::{PredictedCount, PredictedValue};
 pub use published_state::PublishedExtrapolation;
 pub use saved_moves::{SavedMove, SavedMoves};
@@ -112,6 +113,8 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             .add_message::<Correction<M>>()
             .add_message::<ServerCorrection<M>>()
             .add_message::<TimeDiscrepancyDetected>()
+            .add_observer(pawn::publish_initial_state::<M>)
+            .add_observer(pawn::place::<M>)
             .add_observer(reset::reset_connection::<M>)
             .add_observer(reset::reset_match::<M>)
             .add_systems(
@@ -140,59 +143,4 @@ fn for_missing<P: Plugin>(app: &mut App, plugin: P) {
     if !app.is_plugin_added::<P>() {
         app.add_plugins(plugin);
     }
-}
-
-/// Returns the components of the pawn that this client's player controls. Its initial state arrives with
-/// the server's first acknowledgement; until then it does not move. Unreal's `ROLE_AutonomousProxy`.
-#[doc(alias = "ROLE_AutonomousProxy")]
-#[must_use]
-pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
-    (
-        LocalControl,
-        MoveInput::<M>(M::Input::default()),
-        SavedMoves::<M>::default(),
-        ScheduledPushes::<M>::default(),
-        OutgoingMoves::default(),
-        IncomingMoveAcks::default(),
-        TransformWatch::default(),
-        PredictionStats::default(),
-        VisualOffset::default(),
-        DrawnPose::default(),
-        DrawnEye::default(),
-    )
-}
-
-/// Returns the components of a pawn for which this app is the authority and whose owner is remote. Unreal's
-/// `ROLE_Authority`.
-#[doc(alias = "ROLE_Authority")]
-#[must_use]
-pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
-    (
-        state,
-        PublishedState::<M> { tick: Tick::default(), move_tick: Tick::default(), state },
-        MoveQueue::<M>::default(),
-        ScheduledPushes::<M>::default(),
-        TimeDiscrepancy::default(),
-        SnapshotAcks::default(),
-        PublishedExtrapolation::<M>::default(),
-        IncomingMoves::default(),
-        OutgoingMoveAcks::default(),
-        PredictionStats::default(),
-        TransformWatch::default(),
-    )
-}
-
-/// Returns the components of the pawn that the host of a listen server controls.
-#[must_use]
-pub fn host_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
-    (
-        state,
-        LocalControl,
-        ScheduledPushes::<M>::default(),
-        MoveInput::<M>(M::Input::default()),
-        TransformWatch::default(),
-        DrawnPose::default(),
-        DrawnEye::default(),
-        VisualOffset::default(),
-    )
 }

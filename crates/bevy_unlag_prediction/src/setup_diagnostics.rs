@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        PredictionPlugin, autonomous_pawn,
+        AutonomousPawn, PredictionPlugin,
         testing::{Body, Slider, Tuning, Way},
     };
 
@@ -63,8 +63,7 @@ mod tests {
             .insert_resource(Tuning)
             .insert_resource(Time::<Fixed>::from_duration(tick))
             .insert_resource(TimeUpdateStrategy::ManualDuration(tick));
-        let body =
-            (autonomous_pawn::<Slider>(), NetRole::AutonomousProxy, Body { x: 0.0 }, Transform::default());
+        let body = (AutonomousPawn::<Slider>::default(), Body { x: 0.0 }, Transform::default());
         let pawn = app.world_mut().spawn(body).insert(MoveInput::<Slider>(Way(1))).id();
         for _ in 0..1_200 {
             app.update();

@@ -24,8 +24,7 @@
 //! let mut server = headless_app();
 //! server.add_plugins((UnlagServerPlugins::default(), TracePlugin)).add_systems(Startup, level);
 //! server.add_observer(|joined: On<PlayerJoined>, mut commands: Commands| {
-//!     let soldier = soldier_bundle(NetId(1), Vec3::ZERO);
-//!     commands.spawn((soldier, player_pawn(joined.link, joined.peer)));
+//!     commands.spawn((SoldierPawn, NetId(1), player_pawn(joined.link, joined.peer)));
 //! });
 //! let mut client = headless_app();
 //! client

@@ -6,7 +6,7 @@ use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, P
 use bevy_unlag_movement::{CapsuleModel, CapsuleState};
 use bevy_unlag_prediction::{
     IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionPlugin, PredictionStats,
-    authority_pawn, autonomous_pawn,
+    AuthorityPawn, AutonomousPawn,
 };
 use bevy_unlag_smoothing::{SmoothingPlugin, SnapshotInbox};
 use cpu_time::ThreadTime;
@@ -49,8 +49,8 @@ impl UnlagSide {
             .add_systems(FixedUpdate, step_walkers::<With<Walker>>.in_set(MoveSystems::Step));
         let state = scene::start(Walker(0));
         let pawn = [
-            client.world_mut().spawn((NetRole::AutonomousProxy, autonomous_pawn::<CapsuleModel>())).id(),
-            server.world_mut().spawn((NetRole::Authority, authority_pawn::<CapsuleModel>(state))).id(),
+            client.world_mut().spawn((AutonomousPawn::<CapsuleModel>::default())).id(),
+            server.world_mut().spawn((AuthorityPawn::<CapsuleModel>::default(), state)).id(),
         ];
         let walkers = (1..CHARACTERS).map(|i| Walker(i as u16));
         let proxies = walkers.clone().map(|_| (NetRole::SimulatedProxy, SnapshotInbox::default()));

@@ -4,7 +4,7 @@
 use bevy::{prelude::*, state::app::StatesPlugin};
 use bevy_unlag::{
     movement::{KartConfig, KartModel, KartPlugin, KartState, MovementPlugin},
-    net::{ClientNetPlugins, ServerNetPlugins, networked_pawn},
+    net::{ClientNetPlugins, NetworkedPawn, ServerNetPlugins},
     prediction::PredictionPlugin,
     prelude::*,
     rewind::RewindPlugin,
@@ -93,7 +93,9 @@ fn welcome(
     // 0 means "nobody".
     next.0 = next.0.checked_add(1).unwrap_or(1);
     commands.spawn((
-        networked_pawn::<KartModel>(NetId(next.0), KartState::at(place, yaw)),
+        NetworkedPawn::<KartModel>::default(),
+        NetId(next.0),
+        KartState::at(place, yaw),
         Transform::from_translation(place),
         ControlledBy { owner: connected.entity, lifetime: Lifetime::SessionBased },
     ));

@@ -7,8 +7,8 @@ use bevy_unlag::{
     core::{CurrentTick, NetRole},
     movement::{CapsulePush, CapsuleState, MovementPlugin, abilities::TeleportConfig},
     prediction::{
-        IncomingMoveAcks, IncomingMoves, MoveTrace, OutgoingMoveAcks, OutgoingMoves, PredictionConfig,
-        PredictionPlugin, PredictionStats, ScheduledPushes, authority_pawn, autonomous_pawn,
+        AuthorityPawn, AutonomousPawn, IncomingMoveAcks, IncomingMoves, MoveTrace, OutgoingMoveAcks,
+        OutgoingMoves, PredictionConfig, PredictionPlugin, PredictionStats, ScheduledPushes,
     },
     prelude::{LinkConditions, Tick},
 };
@@ -87,10 +87,10 @@ impl ClientServerPair {
         let mut server = app(options, options.wall != Wall::Nowhere);
         variant::add_client(&mut client);
         variant::add_server(&mut server);
-        let own = (NetRole::AutonomousProxy, autonomous_pawn::<Pawn>(), MoveTrace::default());
+        let own = (AutonomousPawn::<Pawn>::default(), MoveTrace::default());
         let own = client.world_mut().spawn(own).id();
         let state = PawnState { body: CapsuleState::at(Vec3::Y * 0.03), ..PawnState::default() };
-        let pawn = (NetRole::Authority, authority_pawn::<Pawn>(state), MoveTrace::default());
+        let pawn = (AuthorityPawn::<Pawn>::default(), state, MoveTrace::default());
         let pawn = server.world_mut().spawn(pawn).id();
         for app in [&mut client, &mut server] {
             finish(app);

@@ -134,7 +134,7 @@ fn messages_that_cannot_be_sent_are_counted() {
     send(&mut game.clients[0], Long::<true>(1_001));
     send(&mut game.server, Tell(1));
     send_to(&mut game.server, link, Shout(1));
-    let pawn = game.server.world_mut().spawn(bevy_unlag::net::replicated_pawn(NetId(700))).id();
+    let pawn = game.server.world_mut().spawn((bevy_unlag::net::ReplicatedPawn, NetId(700))).id();
     send_about(&mut game.server, NetId(700), Tell(1));
     send_about(&mut game.server, NetId(700), Shout(1));
     game.server.world_mut().entity_mut(pawn).despawn();

@@ -3,7 +3,7 @@
 
 use bevy_unlag::{
     movement::CapsuleState,
-    net::{MessageLimits, replicated_pawn},
+    net::{MessageLimits, ReplicatedPawn},
     weapons::WeaponState,
 };
 use lightyear::prelude::VisibilityExt;
@@ -16,7 +16,7 @@ pub fn spawn_standing_pawn(game: &mut Game, id: u16) -> Entity {
         body: CapsuleState::at(Vec3::new(f32::from(id % 40) - 20.0, 0.9, -6.0)),
         extension: WeaponState::default(),
     };
-    let pawn = (replicated_pawn(NetId(id)), state, soldier_hit_boxes_and_rig(), Transform::default());
+    let pawn = (ReplicatedPawn, NetId(id), state, SoldierBody);
     game.server.world_mut().spawn(pawn).id()
 }
 
@@ -56,7 +56,7 @@ fn message_about_a_pawn_spawned_by_the_same_commands_arrives() {
             body: CapsuleState::at(Vec3::new(3.0, 0.9, -6.0)),
             extension: WeaponState::default(),
         };
-        let pawn = (replicated_pawn(NetId(101)), state, soldier_hit_boxes_and_rig(), Transform::default());
+        let pawn = (ReplicatedPawn, NetId(101), state, SoldierBody);
         let pawn = commands.spawn(pawn).id();
         outbox.send_about(pawn, &Shout(5));
     };

@@ -28,8 +28,7 @@ pub struct AwaitingReconnect {
 }
 
 /// Components of a player's pawn: it belongs to `peer`, and currently to `link`, the server's end of the
-/// player's link. Insert them with those of [`networked_pawn`](crate::networked_pawn), on one pawn per
-/// player.
+/// player's link. Insert them with [`NetworkedPawn`](crate::NetworkedPawn), on one pawn per player.
 #[must_use]
 pub fn player_pawn(link: Entity, peer: PeerId) -> impl Bundle {
     (SessionOf(peer), owned_by(link))

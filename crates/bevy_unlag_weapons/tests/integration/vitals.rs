@@ -7,7 +7,7 @@ use bevy_unlag_core::{
     CurrentTick, DrawnPose, ExtendedState, NetId, NetRole, PathKnotConfig, PoseSampler, VisualPlugin,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
-use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
+use bevy_unlag_prediction::{HostPawn, PredictionPlugin};
 use bevy_unlag_rewind::{FrameHistory, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_weapons::{
@@ -74,7 +74,7 @@ impl Range {
             let seen = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
             (seen, Health::default(), PlayerScore::default(), NetRole::Authority)
         };
-        let shooter = (NetId(1), host_pawn::<Soldier>(soldier(Vec3::ZERO)), body());
+        let shooter = (NetId(1), HostPawn::<Soldier>::default(), soldier(Vec3::ZERO), body());
         let shooter = app.world_mut().spawn(shooter).insert(WeaponControls::default()).id();
         let dummy = (NetId(2), soldier(Vec3::NEG_Z * 10.0), DrawnPose::default(), body());
         let dummy = app.world_mut().spawn(dummy).id();

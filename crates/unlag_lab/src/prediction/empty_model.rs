@@ -7,7 +7,7 @@ use bevy_unlag::{
         Snapshot, StepContext, StepEvent, Tick, TickSystems, Wire, WireError,
     },
     movement::CapsuleInput,
-    prediction::{ClockSteering, PredictionPlugin, authority_pawn, autonomous_pawn},
+    prediction::{AuthorityPawn, AutonomousPawn, ClockSteering, PredictionPlugin},
 };
 use bevy_unlag_testkit::finish;
 use unlag_examples::app::TICK;
@@ -123,13 +123,13 @@ pub fn client() -> (App, Entity) {
     app.add_systems(First, steer.before(bevy::time::TimeSystems))
         .add_systems(FixedUpdate, play.in_set(MoveSystems::Sample).after(TickSystems::Advance));
     finish(&mut app);
-    let own = app.world_mut().spawn((NetRole::AutonomousProxy, autonomous_pawn::<EmptyModel>())).id();
+    let own = app.world_mut().spawn(AutonomousPawn::<EmptyModel>::default()).id();
     (app, own)
 }
 
 /// Spawns a pawn on a server.
 pub fn pawn(server: &mut App) -> Entity {
-    server.world_mut().spawn((NetRole::Authority, authority_pawn::<EmptyModel>(EmptyState::default()))).id()
+    server.world_mut().spawn((AuthorityPawn::<EmptyModel>::default(), EmptyState::default())).id()
 }
 
 /// Applies the clock steering, as a transport integration does.

@@ -8,8 +8,8 @@ use bevy_unlag::{
     core::{CurrentTick, LocalControl, MoveInput, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick},
     movement::{CapsuleInput, CapsuleModel, CapsuleState, MovementPlugin, PawnCollisionPlugin},
     prediction::{
-        IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionPlugin, PredictionStats,
-        authority_pawn, autonomous_pawn,
+        AuthorityPawn, AutonomousPawn, IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves,
+        PredictionPlugin, PredictionStats,
     },
     smoothing::{SmoothingPlugin, SnapshotInbox},
 };
@@ -116,9 +116,9 @@ impl Scene {
         finish(&mut client);
         finish(&mut server);
         let start = CapsuleState::at(Vec3::new(0.0, 0.1, 0.0));
-        let own = (NetRole::AutonomousProxy, Transform::default(), autonomous_pawn::<CapsuleModel>());
+        let own = (Transform::default(), AutonomousPawn::<CapsuleModel>::default());
         let own = client.world_mut().spawn(own).id();
-        let pawn = (NetRole::Authority, Transform::default(), authority_pawn::<CapsuleModel>(start));
+        let pawn = (Transform::default(), AuthorityPawn::<CapsuleModel>::default(), start);
         let pawn = server.world_mut().spawn(pawn).id();
         let proxy = || (NetRole::SimulatedProxy, Transform::default(), SnapshotInbox::default());
         let proxies = (1..characters).map(|_| client.world_mut().spawn(proxy()).id()).collect();

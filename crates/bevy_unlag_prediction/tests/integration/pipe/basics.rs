@@ -7,7 +7,7 @@ use bevy_unlag_core::{
     CurrentTick, DrawnPose, MoveInput, MoveSystems, NetRole, PublishedState, StepEvent, Tick, TickPlugin,
 };
 use bevy_unlag_prediction::{
-    IncomingMoves, OutgoingMoves, PredictionPlugin, SavedMoves, authority_pawn, autonomous_pawn, host_pawn,
+    AuthorityPawn, AutonomousPawn, HostPawn, IncomingMoves, OutgoingMoves, PredictionPlugin, SavedMoves,
 };
 
 use crate::pipe::common::*;
@@ -64,7 +64,7 @@ fn host_pawn_steps_without_prediction() {
         .add_plugins(PredictionPlugin::<Walker>::default());
     Walker::install(&mut app);
     MessageLog::<Walker>::install(&mut app);
-    let pawn = app.world_mut().spawn((NetRole::Authority, host_pawn::<Walker>(WalkerState::default()))).id();
+    let pawn = app.world_mut().spawn((HostPawn::<Walker>::default(), WalkerState::default())).id();
     app.world_mut().get_mut::<MoveInput<Walker>>(pawn).expect("input").0 = WalkerInput::EAST;
     for _ in 0..65 {
         app.update();
@@ -182,9 +182,8 @@ fn pawns_without_the_plugin_do_not_move() {
         .insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(TICK))
         .add_message::<StepEvent<Walker>>();
     Walker::install(&mut app);
-    let own = app.world_mut().spawn((NetRole::AutonomousProxy, autonomous_pawn::<Walker>())).id();
-    let pawn =
-        app.world_mut().spawn((NetRole::Authority, authority_pawn::<Walker>(WalkerState::default()))).id();
+    let own = app.world_mut().spawn((AutonomousPawn::<Walker>::default())).id();
+    let pawn = app.world_mut().spawn((AuthorityPawn::<Walker>::default(), WalkerState::default())).id();
     for _ in 0..100 {
         app.world_mut().get_mut::<IncomingMoves>(pawn).expect("mailbox").deliver(vec![0; 20]);
         app.update();

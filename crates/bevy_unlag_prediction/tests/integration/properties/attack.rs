@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveInput, NetRole, Tick};
 use bevy_unlag_prediction::{
-    IncomingMoveAcks, MovePacket, MoveRun, OutgoingMoves, PredictionConfig, SavedMoves, StateCheck,
-    autonomous_pawn,
+    AutonomousPawn, IncomingMoveAcks, MovePacket, MoveRun, OutgoingMoves, PredictionConfig, SavedMoves,
+    StateCheck,
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -127,7 +127,7 @@ impl Attack {
     pub(crate) fn new(config: PredictionConfig, now: Tick) -> Self {
         let mut client = app(Tick(0));
         client.insert_resource(config);
-        let own = client.world_mut().spawn((NetRole::AutonomousProxy, autonomous_pawn::<Walker>())).id();
+        let own = client.world_mut().spawn((AutonomousPawn::<Walker>::default())).id();
         Self {
             server: Server::new(config, now),
             client,

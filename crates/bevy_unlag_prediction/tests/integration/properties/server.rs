@@ -5,8 +5,8 @@ use core::time::Duration;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{BitReader, CurrentTick, NetRole, PublishedState, StepEvent, Tick, Wire};
 use bevy_unlag_prediction::{
-    IncomingMoves, MoveAck, MoveQueue, OutgoingMoveAcks, PredictionConfig, PredictionPlugin, PredictionStats,
-    ScheduledPushes, TimeDiscrepancy, authority_pawn,
+    AuthorityPawn, IncomingMoves, MoveAck, MoveQueue, OutgoingMoveAcks, PredictionConfig, PredictionPlugin,
+    PredictionStats, ScheduledPushes, TimeDiscrepancy,
 };
 
 use super::walker::{LONGEST_SHOVE, Mode, Shove, Walker, WalkerConfig, WalkerState};
@@ -172,8 +172,7 @@ impl Server {
         app.insert_resource(config)
             .insert_resource(Monitor { last: now, ..default() })
             .add_systems(FixedLast, watch);
-        let pawn =
-            app.world_mut().spawn((NetRole::Authority, authority_pawn::<Walker>(WalkerState::default())));
+        let pawn = app.world_mut().spawn((AuthorityPawn::<Walker>::default(), WalkerState::default()));
         let pawn = pawn.id();
         Self { app, pawn, epoch: 0 }
     }

@@ -11,8 +11,8 @@ use bevy_unlag_core::{
 };
 use bevy_unlag_movement::{CapsuleConfig, CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{
-    IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionPlugin, PredictionStats,
-    authority_pawn, autonomous_pawn,
+    AuthorityPawn, AutonomousPawn, IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves,
+    PredictionPlugin, PredictionStats,
 };
 use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewTimeValidator, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::SentSnapshots;
@@ -110,13 +110,12 @@ impl Duel {
         let loadout = Loadout((0..carried).map(|id| WeaponId(id as u8)).collect());
         let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
         let shooter = server.world_mut().spawn((
-            (NetId(1), NetRole::Authority, authority_pawn::<Soldier>(soldier(Vec3::ZERO)), body, loadout),
+            (NetId(1), AuthorityPawn::<Soldier>::default(), soldier(Vec3::ZERO), body, loadout),
             (SentSnapshots::default(), ViewTimeValidator::default(), RoundTrip::first(TICK * (2 * WAY + 1))),
             (OutgoingShotMessages::default(), RefusedShots::default()),
         ));
         let shooter = shooter.id();
-        let own =
-            (NetId(1), NetRole::AutonomousProxy, autonomous_pawn::<Soldier>(), WeaponControls::default());
+        let own = (NetId(1), AutonomousPawn::<Soldier>::default(), WeaponControls::default());
         let own = client.world_mut().spawn(own).id();
         let mut duel = Self {
             server,

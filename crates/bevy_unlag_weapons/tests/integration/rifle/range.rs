@@ -8,7 +8,7 @@ use bevy_unlag_core::{
     PoseSampler, StepEvent, Tick,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
-use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
+use bevy_unlag_prediction::{HostPawn, PredictionPlugin};
 use bevy_unlag_rewind::{FrameHistory, HitGroup, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_weapons::{
@@ -69,12 +69,8 @@ impl Range {
         let body = || (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
         let ground = bevy_rapier3d::prelude::Collider::cuboid(50.0, 0.5, 50.0);
         app.world_mut().spawn((ground, Transform::from_xyz(0.0, -0.5, 0.0)));
-        let mut shooter = app.world_mut().spawn((
-            NetId(1),
-            NetRole::Authority,
-            host_pawn::<Soldier>(soldier(Vec3::ZERO)),
-            body(),
-        ));
+        let mut shooter =
+            app.world_mut().spawn((NetId(1), HostPawn::<Soldier>::default(), soldier(Vec3::ZERO), body()));
         let shooter = shooter.insert((WeaponControls::default(), Loadout::default())).id();
         let dummy = (NetId(2), NetRole::Authority, soldier(Vec3::NEG_Z * 10.0), DrawnPose::default(), body());
         let dummy = app.world_mut().spawn(dummy).id();

@@ -5,7 +5,7 @@ use bevy_unlag::{
     Soldier, SoldierState,
     core::{BasePoses, LastReceivedSnapshot, MoveInput, MoveModel},
     movement::CapsuleConfig,
-    prediction::{IncomingMoveAcks, OutgoingMoves, autonomous_pawn},
+    prediction::{AutonomousPawn, IncomingMoveAcks, OutgoingMoves},
     prelude::*,
     weapons::{FireInput, ShooterView},
 };
@@ -47,7 +47,7 @@ impl Clients {
         bevy_unlag_testkit::finish(&mut app);
         let pawns = (1..=PLAYERS)
             .map(|id| {
-                let own = autonomous_pawn::<Soldier>();
+                let own = AutonomousPawn::<Soldier>::default();
                 app.world_mut()
                     .spawn((NetId(id), NetRole::AutonomousProxy, SoldierState::default(), own))
                     .id()

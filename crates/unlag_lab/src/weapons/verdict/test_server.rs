@@ -17,7 +17,7 @@ use bevy_unlag::{
     Soldier, SoldierState,
     core::RoundTrip,
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
-    prediction::{IncomingMoves, OutgoingMoveAcks, PredictionPlugin, authority_pawn},
+    prediction::{AuthorityPawn, IncomingMoves, OutgoingMoveAcks, PredictionPlugin},
     prelude::*,
     rewind::{RewindPlugin, RewindSystems, ViewTimeValidator},
     smoothing::SentSnapshots,
@@ -143,8 +143,8 @@ impl TestServer {
                 let known = (SentSnapshots::default(), ViewTimeValidator::default());
                 let trip = RoundTrip::first(Duration::from_millis(ROUND_TRIP.into()));
                 let told = (OutgoingShotMessages::default(), RefusedShots::default(), Loadout::default());
-                let body = (FrameHistory::default(), soldier_hit_boxes_and_rig());
-                let pawn = (NetId(id), NetRole::Authority, authority_pawn::<Soldier>(state), trip);
+                let body = (FrameHistory::default(), SoldierBody);
+                let pawn = (NetId(id), AuthorityPawn::<Soldier>::default(), state, trip);
                 app.world_mut().spawn((pawn, known, told, body)).id()
             })
             .collect();

@@ -9,9 +9,9 @@ use bevy::{
 };
 use bevy_unlag_core::{BitWriter, CurrentTick, MoveInput, MoveSystems, NetRole, PublishedState, Tick, Wire};
 use bevy_unlag_prediction::{
-    ClockSteering, CorrectionCause, IncomingMoveAcks, IncomingMoves, MoveTrace, OutgoingMoveAcks,
-    OutgoingMoves, PredictionConfig, PredictionPlugin, PredictionStats, ScheduledPushes, TimeDiscrepancy,
-    authority_pawn, autonomous_pawn,
+    AuthorityPawn, AutonomousPawn, ClockSteering, CorrectionCause, IncomingMoveAcks, IncomingMoves,
+    MoveTrace, OutgoingMoveAcks, OutgoingMoves, PredictionConfig, PredictionPlugin, PredictionStats,
+    ScheduledPushes, TimeDiscrepancy,
 };
 
 use super::{LinkDirection, LinkProfile, Log, MessageLog, TICK, TestModel, Walker, log::RecordedMove};
@@ -110,9 +110,9 @@ impl<M: TestModel> Pair<M> {
         client
             .add_systems(FixedUpdate, play::<M>.in_set(MoveSystems::Sample))
             .insert_resource(Script::<M> { began, wanted: Box::new(|_| M::Input::default()) });
-        let own = (NetRole::AutonomousProxy, autonomous_pawn::<M>(), MoveTrace::default());
+        let own = (AutonomousPawn::<M>::default(), MoveTrace::default());
         let own = client.world_mut().spawn(own).id();
-        let pawn = (NetRole::Authority, authority_pawn::<M>(M::start()), MoveTrace::default());
+        let pawn = (AuthorityPawn::<M>::default(), M::start(), MoveTrace::default());
         let pawn = server.world_mut().spawn(pawn).id();
         Self {
             client: Side::new(client, own, 0.004),

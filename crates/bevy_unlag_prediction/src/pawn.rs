@@ -1,0 +1,108 @@
+//! Markers of predicted pawns, one for each end of a connection.
+
+use core::{fmt, marker::PhantomData};
+
+use bevy::prelude::*;
+use bevy_unlag_core::{
+    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PublishedState, SnapshotAcks, Tick,
+    TransformWatch, VisualOffset,
+};
+
+use crate::{
+    IncomingMoveAcks, IncomingMoves, MoveQueue, OutgoingMoveAcks, OutgoingMoves, PredictionStats,
+    PublishedExtrapolation, SavedMoves, ScheduledPushes, TimeDiscrepancy,
+};
+
+/// The pawn that this client's player controls. Its initial state arrives with the server's first
+/// acknowledgement; until then it does not move. Unreal's `ROLE_AutonomousProxy`.
+#[doc(alias = "ROLE_AutonomousProxy")]
+#[derive(Component)]
+#[require(
+    NetRole = NetRole::AutonomousProxy,
+    LocalControl,
+    MoveInput<M> = MoveInput(M::Input::default()),
+    SavedMoves<M>,
+    ScheduledPushes<M>,
+    OutgoingMoves,
+    IncomingMoveAcks,
+    TransformWatch,
+    PredictionStats,
+    VisualOffset,
+    DrawnPose,
+    DrawnEye,
+)]
+pub struct AutonomousPawn<M: MoveModel>(PhantomData<fn() -> M>);
+
+/// A pawn for which this app is the authority and whose owner is remote. Spawn it with its initial
+/// [`MoveModel::State`]. Unreal's `ROLE_Authority`.
+#[doc(alias = "ROLE_Authority")]
+#[derive(Component)]
+#[require(
+    NetRole = NetRole::Authority,
+    MoveQueue<M>,
+    ScheduledPushes<M>,
+    TimeDiscrepancy,
+    SnapshotAcks,
+    PublishedExtrapolation<M>,
+    IncomingMoves,
+    OutgoingMoveAcks,
+    PredictionStats,
+    TransformWatch,
+)]
+pub struct AuthorityPawn<M: MoveModel>(PhantomData<fn() -> M>);
+
+/// The pawn that the host of a listen server controls. Spawn it with its initial [`MoveModel::State`].
+#[derive(Component)]
+#[require(
+    NetRole = NetRole::Authority,
+    LocalControl,
+    ScheduledPushes<M>,
+    MoveInput<M> = MoveInput(M::Input::default()),
+    TransformWatch,
+    DrawnPose,
+    DrawnEye,
+    VisualOffset,
+)]
+pub struct HostPawn<M: MoveModel>(PhantomData<fn() -> M>);
+
+macro_rules! marker {
+    ($name:ident) => {
+        impl<M: MoveModel> Default for $name<M> {
+            fn default() -> Self {
+                Self(PhantomData)
+            }
+        }
+
+        impl<M: MoveModel> fmt::Debug for $name<M> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    };
+}
+
+marker!(AutonomousPawn);
+marker!(AuthorityPawn);
+marker!(HostPawn);
+
+/// Publishes the initial state of a pawn with a remote owner.
+pub(crate) fn publish_initial_state<M: MoveModel>(
+    added: On<Add, (M::State, AuthorityPawn<M>)>,
+    pawns: Query<&M::State, (With<AuthorityPawn<M>>, Without<PublishedState<M>>)>,
+    mut commands: Commands,
+) {
+    if let Ok(&state) = pawns.get(added.entity) {
+        let tick = Tick::default();
+        commands.entity(added.entity).insert(PublishedState::<M> { tick, move_tick: tick, state });
+    }
+}
+
+/// Places a pawn of this app where its initial state is.
+pub(crate) fn place<M: MoveModel>(
+    added: On<Add, M::State>,
+    mut pawns: Query<(&M::State, &mut Transform), Or<(With<AuthorityPawn<M>>, With<HostPawn<M>>)>>,
+) {
+    if let Ok((state, mut transform)) = pawns.get_mut(added.entity) {
+        transform.translation = M::position(state);
+    }
+}
