@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use bevy_unlag::prelude::{LinkConditions, LinkPreset};
+use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset};
 use clap::Parser;
 use unlag_examples::{
     args::{number, preset, seconds},

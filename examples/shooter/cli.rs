@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use bevy_unlag::prelude::{LinkConditions, LinkPreset, LinkPresets};
+use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset, LinkPresets};
 use unlag_examples::{
     args::{percent, presets, seconds},
     dedicated::{OnOff, ServeArgs, TokenArgs},

@@ -1,7 +1,16 @@
 //! Visual effects of shots: tracers, impact puffs, explosions and hit markers.
 
 use bevy::{light::NotShadowCaster, prelude::*};
-use bevy_unlag::{prelude::*, rewind::WorldTrace, weapons::ProjectileEndKind};
+use bevy_unlag::{
+    core::LimbRig,
+    net::MatchRestarted,
+    prelude::*,
+    rewind::WorldTrace,
+    weapons::{
+        DrawnProjectile, HeldWeapon, ProjectileDisappeared, ProjectileEndKind, Shot, ShotResult, Tracer,
+        TracerPath,
+    },
+};
 
 use crate::view::{PlayerCamera, body::muzzle};
 

@@ -19,7 +19,12 @@ use core::{net::SocketAddr, time::Duration};
 use std::{process::ExitCode, time::Instant};
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    core::Interpolation,
+    link_conditioner::{LinkConditions, LinkPreset},
+    net::RestartMatch,
+    prelude::*,
+};
 use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},

@@ -8,8 +8,9 @@ use bevy::{
     transform::TransformSystems,
 };
 use bevy_unlag::{
-    core::{VisualSystems, units_to_angle},
+    core::{DrawnEye, VisualSystems, units_to_angle},
     prelude::*,
+    weapons::HeldWeapon,
 };
 use unlag_examples::{
     arena::{ArenaPart, Surface},

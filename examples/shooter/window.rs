@@ -5,7 +5,7 @@ use bevy::{
     prelude::*,
     window::{CursorGrabMode, CursorOptions, PrimaryWindow, WindowFocused},
 };
-use bevy_unlag::prelude::*;
+use bevy_unlag::{prediction::CorrectionViewPlugin, prelude::*, weapons::ShotViewPlugin};
 use leafwing_input_manager::prelude::ActionState;
 use unlag_examples::screen::{
     self, WindowArgs,

@@ -3,7 +3,13 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag::{net::ProtocolVersion, prelude::*};
+use bevy_unlag::{
+    core::{Interpolation, PoseSampler},
+    net::ProtocolVersion,
+    prediction::MoveTrace,
+    prelude::*,
+    rewind::RewindMode,
+};
 use bevy_unlag_testkit::headless_app;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! Parsers and validators of command-line values.
 
-use bevy_unlag::prelude::{LinkPreset, LinkPresets, RonFile};
+use bevy_unlag::link_conditioner::{LinkPreset, LinkPresets, RonFile};
 
 /// Parses a window size, such as `1280x720`.
 ///

@@ -7,7 +7,11 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use bevy_unlag::prelude::{ConnectTokenRequest, RewindMode, ServerAccess, ServerKey, TokenClient};
+use bevy_unlag::{
+    guard::{ConnectTokenRequest, ServerKey},
+    prelude::{ServerAccess, TokenClient},
+    rewind::RewindMode,
+};
 use clap::{Args, ValueEnum};
 use core::time::Duration;
 

@@ -3,6 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{BitReader, BitWriter, Wire, WireError},
+    net::{MessageRules, MessageVerdict},
     prelude::*,
 };
 

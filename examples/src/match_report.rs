@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{prelude::*, smoothing::PlayoutClocks, weapons::ShotRefusal};
 
 use crate::shot_stats::ShotStats;
 

@@ -114,6 +114,7 @@ pub fn reconnect_udp(world: &mut World, server: SocketAddr, client_id: u64) -> R
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag::link_conditioner::LinkConditions;
     use lightyear::prelude::{Connecting, Disconnect};
 
     use super::*;

@@ -3,8 +3,9 @@
 use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
+    net::MatchRestarted,
     prelude::*,
-    weapons::{Dead, HealthSystems},
+    weapons::{Dead, HealthPlugin, HealthSystems, Respawn, RespawnDue},
 };
 use lightyear::prelude::AppComponentExt;
 

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::SnapshotHistory,
+    core::{SnapshotHistory, Tick},
     prelude::*,
-    weapons::{DisplayedProjectileHit, TargetCount},
+    rewind::TargetHit,
+    weapons::{DisplayedProjectileHit, HitList, Shot, ShotRefusal, ShotResult, TargetCount},
 };
 
 pub use target_motion::{HitCounts, TargetMotion};

@@ -8,7 +8,7 @@ use core::{
 };
 
 use bevy::prelude::*;
-use bevy_unlag::{prelude::*, weapons::SpreadSecret};
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*, weapons::SpreadSecret};
 use bevy_unlag_testkit::{Client, SteppedApps};
 use lightyear::prelude::{Client as ClientLink, Connected};
 

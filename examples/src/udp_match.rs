@@ -14,6 +14,11 @@ use std::{
 
 use bevy::{app::TerminalCtrlCHandlerPlugin, prelude::*};
 use bevy_unlag::{
+    core::Interpolation,
+    guard::{JoinRefused, KickedByServer},
+    link_conditioner::LinkConditions,
+    net::{ProtocolMismatch, ServerShutdown, ServerStopped, SetupMismatch, Shutdown},
+    prediction::PredictionDebug,
     prelude::*,
     rewind::{EvidenceLog, ShotEvidence},
 };

@@ -1,6 +1,6 @@
 //! Weapon sets of the shooter.
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::RonFile, prelude::*};
 
 /// A set of weapons to play with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

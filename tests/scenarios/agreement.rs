@@ -1,6 +1,6 @@
 //! Agreement of the hits that screens showed with those that the server confirmed.
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, rewind::RewindMode};
 use unlag_examples::{
     app::ServerOptions,
     match_report::MatchReport,

@@ -1,7 +1,10 @@
 //! Bandwidth counters by message class, on both ends.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    net::{Bandwidth, MessageClass},
+    prelude::*,
+};
 use unlag_examples::stepped_match::MatchOptions;
 
 use crate::{seconds, start};

@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
-    movement::{Shuttle, Turntable},
+    link_conditioner::LinkPreset,
+    movement::{BaseId, BaseTrack, MovementBase, Shuttle, Turntable},
     prelude::*,
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};

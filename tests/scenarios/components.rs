@@ -2,7 +2,11 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{BitReader, BitWriter, Interpolate, InterpolationSpan, Wire, WireError},
+    core::{
+        BitReader, BitWriter, DrawnViewTime, Interpolate, Interpolation, InterpolationSpan, Tick, Wire,
+        WireError,
+    },
+    link_conditioner::LinkConditions,
     movement::CapsuleState,
     net::{ReplicateSmoothed, ReplicatedPawn},
     prelude::*,

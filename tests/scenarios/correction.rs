@@ -1,7 +1,11 @@
 //! Corrections of the owner's pawn: when they happen and how soon client and server agree again.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    link_conditioner::{LinkConditions, LinkPreset},
+    prediction::MoveTrace,
+    prelude::*,
+};
 use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, stepped_match::MatchOptions};
 
 use crate::{hold_still, link_150, own_id, seconds, start, state, stats};

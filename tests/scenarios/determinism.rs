@@ -1,6 +1,6 @@
 //! Determinism of stepped matches.
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::link_conditioner::LinkPreset;
 use unlag_examples::stepped_match::{self, MatchOptions};
 
 fn json(seed: u64) -> String {

@@ -3,7 +3,10 @@
 use core::time::Duration;
 
 use bevy::time::TimeUpdateStrategy;
-use bevy_unlag::core::{ReportedIssue, SetupDiagnostics, SetupIssue};
+use bevy_unlag::{
+    core::{ReportedIssue, SetupDiagnostics, SetupIssue},
+    net::GameSpeed,
+};
 use unlag_examples::{app, connection};
 
 use super::*;

@@ -14,6 +14,7 @@ mod trial;
 
 use bevy::prelude::*;
 use bevy_unlag::{
+    link_conditioner::{LinkConditions, LinkPreset},
     prediction::{CorrectionCause, TimeDiscrepancy},
     prelude::*,
 };

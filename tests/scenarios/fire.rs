@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use bevy::prelude::*;
 use bevy_unlag::{
     ControlSystems,
-    core::ExtendedEvent,
+    core::{ExtendedEvent, Tick},
     prelude::*,
-    weapons::{OutgoingShotMessages, PredictedShot, ShotMessage},
+    weapons::{OutgoingShotMessages, PredictedShot, ShotMessage, ShotRefusal, ShotResult, WeaponEvent},
 };
 use unlag_examples::stepped_match::Match;
 

@@ -1,7 +1,12 @@
 //! Held weapons on the owner's, remote and host screens.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    core::{DrawnViewTime, Tick},
+    link_conditioner::LinkConditions,
+    prelude::*,
+    weapons::HeldWeapon,
+};
 use unlag_examples::{
     app::ServerOptions,
     stepped_match::{Match, MatchOptions},

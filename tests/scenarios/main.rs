@@ -16,6 +16,7 @@ mod messages;
 mod net_sim;
 mod ownership;
 mod predicted_values;
+mod prelude;
 mod pushes;
 mod readme;
 mod server_clock;
@@ -30,7 +31,7 @@ mod udp;
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
 use unlag_examples::{
     scripted_player::ScriptedPlayer,
     stepped_match::{Match, MatchOptions},

@@ -9,8 +9,9 @@ mod validators;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{BitReader, BitWriter, Wire, WireError},
-    guard::IngressRefusal,
-    net::GameMessageSystems,
+    guard::{IngressRefusal, LinkTraffic},
+    link_conditioner::LinkConditions,
+    net::{GameMessageStats, GameMessageSystems, MessageRules, MessageSource},
     prelude::*,
 };
 use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};

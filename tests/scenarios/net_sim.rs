@@ -1,6 +1,6 @@
 //! Simulated link conditions, changed at run time.
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
 use core::time::Duration;
 use unlag_examples::stepped_match::MatchOptions;
 

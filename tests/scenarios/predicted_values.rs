@@ -2,8 +2,10 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{BitReader, BitWriter, Interpolate, Wire, WireError},
-    net::ReplicateSmoothed,
+    core::{BitReader, BitWriter, Interpolate, Interpolation, InterpolationSpan, Tick, Wire, WireError},
+    link_conditioner::LinkConditions,
+    net::{Bandwidth, MessageClass, PredictedSystems, ReplicatePredicted, ReplicateSmoothed, ValueRequest},
+    prediction::PredictedValue,
     prelude::*,
     smoothing::ComponentInbox,
 };

@@ -1,7 +1,12 @@
 //! Server clock estimate of the clients.
 
 use bevy::prelude::*;
-use bevy_unlag::{prelude::*, smoothing::ServerClock};
+use bevy_unlag::{
+    link_conditioner::LinkPreset,
+    net::{Bandwidth, MessageClass},
+    prelude::*,
+    smoothing::ServerClock,
+};
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{seconds, start};

@@ -9,7 +9,16 @@ mod same_app_reconnect;
 mod shutdown;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    guard::{KickReason, KickedByServer, SetupDifference},
+    link_conditioner::{LinkConditions, LinkPreset},
+    net::{
+        MatchRestarted, PlayerReturned, ProtocolMismatch, ServerShutdown, ServerStopped, SessionExpired,
+        SetupMismatch,
+    },
+    prediction::Correction,
+    prelude::*,
+};
 use lightyear::prelude::{Client, Connected};
 use unlag_examples::stepped_match::{Match, MatchOptions};
 

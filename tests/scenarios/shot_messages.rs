@@ -2,9 +2,12 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::units_to_angle,
+    core::{DrawnViewTime, Interpolation, units_to_angle},
     prelude::*,
-    weapons::{ProjectileEndKind, ProjectileLaunch},
+    weapons::{
+        DrawnProjectile, ProjectileAppeared, ProjectileDisappeared, ProjectileEndKind, ProjectileLaunch,
+        ShotResult, Tracer,
+    },
 };
 use lightyear::prelude::{Client, Connected, ControlledBy, Disconnect, VisibilityExt, server::NetcodeServer};
 use unlag_examples::{

@@ -5,7 +5,10 @@ mod outages;
 mod update_rates;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    link_conditioner::{LinkConditions, LinkPreset},
+    prelude::*,
+};
 use unlag_examples::{
     scripted_player::ScriptedPlayer,
     stepped_match::{Match, MatchOptions},

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::SnapshotHistory,
+    core::{SnapshotHistory, Tick},
+    link_conditioner::{LinkConditions, LinkPreset},
     movement::CapsuleState,
-    net::{DownlinkBudget, DroppedSnapshots, ReplicatedPawn, UpdateInterval},
+    net::{Bandwidth, DownlinkBudget, DroppedSnapshots, MessageClass, ReplicatedPawn, UpdateInterval},
     prelude::*,
     weapons::WeaponState,
 };

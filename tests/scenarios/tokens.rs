@@ -9,7 +9,13 @@ use core::time::Duration;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag::{guard::TokenStats, prelude::*};
+use bevy_unlag::{
+    guard::{
+        ConnectTokenRequest, JoinRefusal, JoinRefused, KickReason, KickedByServer, ServerKey, TokenStats,
+    },
+    link_conditioner::LinkConditions,
+    prelude::*,
+};
 use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};
 use unlag_examples::{
     app,

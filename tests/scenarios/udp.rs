@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::{core::Interpolation, link_conditioner::LinkConditions};
 use unlag_examples::{
     app::ServerOptions,
     connection,

@@ -37,56 +37,20 @@ pub mod prelude {
         SoldierPawn, SoldierState, UnlagClientPlugins, UnlagServerPlugins,
     };
     pub use bevy_unlag_core::{
-        CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Interpolate, Interpolation, InterpolationSpan,
-        LimbRig, LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole, PathKnotConfig,
-        PoseSampler, ProxySmoothing, SetupDiagnostics, SetupIssue, SimulationRate, Snapshot, Tick, ViewStamp,
-        ViewTime, VisualOf, VisualOffset, Visuals,
+        CurrentTick, DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole,
+        ProxySmoothing, SimulationRate, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
-        AddGameMessage, AwaitingReconnect, Bandwidth, Delivery, DownlinkBudget, DroppedSnapshots,
-        GameMessageStats, GameSpeed, LinkBudget, MatchRestarted, MessageClass, MessageDirection,
-        MessageLimits, MessageRules, MessageSource, MessageVerdict, NetSim, Outbox, PlayerJoined, PlayerLeft,
-        PlayerReturned, PredictedSystems, ProtocolMismatch, Received, ReplicatePredicted, ReplicateSmoothed,
-        RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch,
-        SetupRule, Shutdown, UpdateInterval, ValueRequest, player_pawn,
+        AddGameMessage, NetSim, Outbox, PlayerJoined, PlayerLeft, Received, UpdateInterval, player_pawn,
     };
     pub use bevy_unlag_movement::{
-        BaseId, BaseTrack, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,
-        InputAccumulator, MoveAbility, MoveEvent, MoveVolume, MovementBase, MovementMode, Mover,
-        OneWayCollider, PawnCollision, VolumeId,
+        CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, InputAccumulator, Mover,
     };
-    pub use bevy_unlag_prediction::{
-        Correction, CorrectionCause, MoveOutcome, MovePredictionDiagnosticsPlugin, MoveTrace, PredictedCount,
-        PredictedValue, PredictionConfig, PredictionDebug, PredictionStats, ScheduledPushes, SendRate,
-        ServerCorrection, TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected,
-    };
-    #[cfg(feature = "gizmos")]
-    pub use bevy_unlag_prediction::{CorrectionView, CorrectionViewPlugin};
-    #[cfg(feature = "gizmos")]
-    pub use bevy_unlag_rewind::RewindView;
-    pub use bevy_unlag_rewind::{
-        BodyBounds, CoverProtection, DrawnQuery, FrameHistory, HighPing, HitBox, HitBoxAsset, HitBoxBones,
-        HitBoxFile, HitBoxes, HitGroup, HitLayers, LimbNodes, LimbRecordInterval, Miss, Occluder,
-        RewindFilter, RewindLimits, RewindMode, RewindQuery, RewindTime, RewindTimeSource, TargetHit, Team,
-        View,
-    };
-    pub use bevy_unlag_smoothing::RecordTransform;
-    pub use bevy_unlag_smoothing::{
-        BlendConfig, PlayoutClocks, PlayoutConfig, ProxySimulationPlugin, ProxyTime, ServerClock,
-        SmoothedComponentPlugin, SmoothingStats,
-    };
-    #[cfg(feature = "gizmos")]
-    pub use bevy_unlag_weapons::ShotViewPlugin;
+    pub use bevy_unlag_prediction::{PredictionConfig, PredictionStats, ScheduledPushes};
+    pub use bevy_unlag_rewind::{HitBoxes, HitGroup, RewindLimits};
     pub use bevy_unlag_weapons::{
-        Aim, Arsenal, ArsenalAsset, Damage, Died, DrawnProjectile, FireMode, FireRules, Health, HealthPlugin,
-        HeldWeapon, HideHighPing, HighPingWarning, HitClaims, HitList, Loadout, PlayerScore,
-        ProjectileAppeared, ProjectileDisappeared, RefusedShots, Respawn, RespawnDue, RespawnRules, Shot,
-        ShotFired, ShotRefusal, ShotResult, ShotVerdict, ShowHighPing, SpawnProtection, Tracer, TracerPath,
-        Weapon, WeaponControls, WeaponEvent, WeaponId, WeaponState,
+        Aim, Arsenal, Damage, Died, Health, Loadout, PlayerScore, ShotFired, ShotVerdict, Weapon,
+        WeaponControls, WeaponId,
     };
-    pub use lightyear_guard::{
-        ConnectTokenRequest, IngressLimits, IngressStats, JoinRefusal, JoinRefused, Kick, KickReason, Kicked,
-        KickedByServer, LinkTraffic, ServerAccess, ServerKey, ServerUdp, SetupDifference, TokenClient,
-    };
-    pub use link_conditioner::{LinkConditions, LinkPreset, LinkPresets, PRESETS, RonFile};
+    pub use lightyear_guard::{ServerAccess, ServerUdp, TokenClient};
 }

@@ -46,7 +46,7 @@ mod tests {
     use core::time::Duration;
 
     use bevy::time::TimeUpdateStrategy;
-    use bevy_unlag_core::{MoveInput, NetRole, Tick};
+    use bevy_unlag_core::{MoveInput, Tick};
 
     use super::*;
     use crate::{

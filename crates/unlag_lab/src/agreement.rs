@@ -14,7 +14,7 @@ mod weapon;
 use core::time::Duration;
 use std::path::PathBuf;
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, rewind::RewindMode};
 use clap::Args;
 use unlag_examples::{
     app::ServerOptions,

@@ -7,7 +7,7 @@ mod server_process;
 mod session;
 mod system_info;
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset};
 use clap::Args;
 
 use crate::{Options, figures::Figures, movement::timing::quantile};

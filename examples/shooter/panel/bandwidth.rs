@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
-use bevy_unlag::{net::ClassTraffic, prelude::*};
+use bevy_unlag::net::{Bandwidth, ClassTraffic, DownlinkBudget, GameMessageStats, MessageClass};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
 use unlag_examples::screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label};
 

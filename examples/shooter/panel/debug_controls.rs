@@ -2,7 +2,12 @@
 //! shots.
 
 use bevy::{prelude::*, ui_widgets::ValueChange};
-use bevy_unlag::{prediction::ClockSteering, prelude::*};
+use bevy_unlag::{
+    net::GameSpeed,
+    prediction::{ClockSteering, CorrectionView, PredictionDebug},
+    prelude::*,
+    rewind::RewindView,
+};
 use lightyear::prelude::Client;
 use unlag_examples::{
     screen::{

@@ -3,7 +3,13 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
-use bevy_unlag::{prelude::*, smoothing::SmoothingStats};
+use bevy_unlag::{
+    net::{Bandwidth, MessageClass},
+    prediction::{CorrectionCause, CorrectionView},
+    prelude::*,
+    rewind::RewindView,
+    smoothing::SmoothingStats,
+};
 use lightyear::prelude::Client;
 use unlag_examples::{
     screen::ui::{DIM, FONT, TEXT, TEXT_INTERVAL, label, line},

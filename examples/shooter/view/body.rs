@@ -2,9 +2,10 @@
 
 use bevy::{camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
 use bevy_unlag::{
-    core::{LimbPoses, PoseSample, VisualSystems},
+    core::{LimbPoses, LimbRig, PoseSample, VisualSystems},
     prelude::*,
     rewind::HUMANOID_LIMBS,
+    weapons::HeldWeapon,
 };
 
 use super::weapon::WeaponModel;

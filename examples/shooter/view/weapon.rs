@@ -1,7 +1,10 @@
 //! Weapon models: one simple model per kind, for the first-person and the third-person view.
 
 use bevy::{light::NotShadowCaster, prelude::*, transform::TransformSystems};
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    prelude::*,
+    weapons::{HeldWeapon, Shot},
+};
 
 /// Rate at which a weapon is raised and lowered, in 1/s.
 const EASE: f32 = 12.0;

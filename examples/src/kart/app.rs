@@ -3,7 +3,7 @@
 
 use bevy::{prelude::*, state::app::StatesPlugin};
 use bevy_unlag::{
-    movement::{KartConfig, KartModel, KartPlugin, KartState, MovementPlugin},
+    movement::{KartConfig, KartModel, KartPlugin, KartState, MovementPlugin, PawnCollision},
     net::{ClientNetPlugins, NetworkedPawn, ServerNetPlugins},
     prediction::PredictionPlugin,
     prelude::*,

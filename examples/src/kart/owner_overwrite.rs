@@ -6,7 +6,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{BitReader, BitWriter, MoveSystems, Wire},
+    core::{BitReader, BitWriter, MoveSystems, Tick, Wire},
     movement::{KartPush, KartState},
     prediction::{AckedMove, IncomingMoveAcks, MoveAck},
     prelude::*,

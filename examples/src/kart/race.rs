@@ -4,7 +4,10 @@
 use core::{fmt::Write, time::Duration};
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag::{core::ProxySmoothing, movement::KartState, prelude::*};
+use bevy_unlag::{
+    core::ProxySmoothing, link_conditioner::LinkConditions, movement::KartState, prelude::*,
+    smoothing::PlayoutClocks,
+};
 
 use super::{
     app,
@@ -298,6 +301,8 @@ impl RaceReport {
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag::link_conditioner::LinkPreset;
+
     use super::*;
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use bevy::prelude::*;
-use bevy_unlag::{net::UpdateInterval, prelude::*};
+use bevy_unlag::{net::UpdateInterval, prediction::PredictionDebug, prelude::*};
 
 use crate::app::TICK;
 

@@ -7,7 +7,10 @@ use bevy::{
     prelude::*,
     ui_widgets::{Activate, ValueChange},
 };
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    link_conditioner::{LinkConditions, LinkPreset, LinkPresets},
+    prelude::*,
+};
 use lightyear::prelude::Client;
 
 use super::{

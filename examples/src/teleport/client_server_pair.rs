@@ -4,13 +4,13 @@ use core::time::Duration;
 
 use bevy::{ecs::component::Mutable, prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{CurrentTick, NetRole},
+    core::{CurrentTick, Tick},
+    link_conditioner::LinkConditions,
     movement::{CapsulePush, CapsuleState, MovementPlugin, abilities::TeleportConfig},
     prediction::{
         AuthorityPawn, AutonomousPawn, IncomingMoveAcks, IncomingMoves, MoveTrace, OutgoingMoveAcks,
         OutgoingMoves, PredictionConfig, PredictionPlugin, PredictionStats, ScheduledPushes,
     },
-    prelude::{LinkConditions, Tick},
 };
 
 use super::{

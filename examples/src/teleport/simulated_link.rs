@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use bevy_unlag::{link_conditioner::Conditioner, prelude::LinkConditions};
+use bevy_unlag::link_conditioner::{Conditioner, LinkConditions};
 
 #[derive(Clone, Debug)]
 enum Up {

@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag::{net::NetSimSystems, prelude::*};
+use bevy_unlag::{
+    net::{Bandwidth, DownlinkBudget, MessageClass, NetSimSystems},
+    prelude::*,
+};
 use lightyear::{
     link::{Link, RecvPayload},
     prelude::{Client, LinkSystems},

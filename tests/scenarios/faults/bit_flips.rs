@@ -1,7 +1,10 @@
 //! Row F10: packets with flipped bits.
 
 use bevy::prelude::*;
-use bevy_unlag::{guard::IngressRefusal, prelude::*};
+use bevy_unlag::{
+    guard::{IngressLimits, IngressRefusal, IngressStats},
+    link_conditioner::LinkConditions,
+};
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::LinkSystems};
 use lightyear_transport::plugin::TransportSystems;
 use unlag_examples::stepped_match::MatchOptions;

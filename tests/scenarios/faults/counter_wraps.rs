@@ -10,9 +10,11 @@
 use bevy::prelude::*;
 use bevy_replicon::server::server_tick::ServerTick;
 use bevy_unlag::{
+    core::Tick,
+    guard::IngressLimits,
     prediction::{OutgoingMoveAcks, OutgoingMoves},
     prelude::*,
-    weapons::{OutgoingShotMessages, ShotMessage},
+    weapons::{OutgoingShotMessages, ShotMessage, ShotResult},
 };
 use lightyear::prelude::LocalTimeline;
 use unlag_examples::{

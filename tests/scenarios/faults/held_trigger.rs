@@ -3,8 +3,10 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{ExtendedEvent, StepEvent},
+    core::{ExtendedEvent, StepEvent, Tick},
+    link_conditioner::LinkConditions,
     prelude::*,
+    weapons::WeaponEvent,
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};
 

@@ -3,7 +3,10 @@
 //! `cargo test --release --workspace --test scenarios faults::links -- --ignored` runs the long tests.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    core::Tick, guard::IngressStats, link_conditioner::LinkConditions, prediction::CorrectionCause,
+    prelude::*,
+};
 use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};

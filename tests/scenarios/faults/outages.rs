@@ -1,7 +1,7 @@
 //! Rows F12, F13, F17 and F18: outages and server stalls during a fight.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
 use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};

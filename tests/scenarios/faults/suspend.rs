@@ -3,7 +3,7 @@
 //! `cargo test --release --workspace --test scenarios faults::suspend -- --ignored` runs the long test.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{guard::IngressStats, net::SessionConfig, prelude::*};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
 use unlag_examples::stepped_match::Match;
 

@@ -2,7 +2,11 @@
 //! is over.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    link_conditioner::LinkConditions,
+    net::{AwaitingReconnect, SessionConfig},
+    prelude::*,
+};
 use lightyear::prelude::{Client, Connected};
 use unlag_examples::stepped_match::{Match, MatchOptions};
 

@@ -3,7 +3,13 @@
 use std::collections::HashMap;
 
 use bevy::{ecs::resource::IsResource, math::Vec3Swizzles, prelude::*};
-use bevy_unlag::{guard::IngressRefusal, link_conditioner::LinkCounters, prediction::SavedMoves, prelude::*};
+use bevy_unlag::{
+    core::Tick,
+    guard::{IngressRefusal, IngressStats, LinkTraffic},
+    link_conditioner::{LinkConditions, LinkCounters},
+    prediction::{MoveTrace, SavedMoves},
+    prelude::*,
+};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
 use unlag_examples::{
     scripted_player::ScriptedPlayer,

@@ -3,7 +3,11 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    link_conditioner::LinkConditions,
+    prelude::*,
+    weapons::{ShotRefusal, ShotResult},
+};
 use unlag_examples::{
     app::ServerOptions,
     stepped_match::{Match, MatchOptions},

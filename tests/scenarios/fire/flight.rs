@@ -6,8 +6,12 @@ use std::collections::BTreeMap;
 
 use bevy::prelude::*;
 use bevy_unlag::{
+    link_conditioner::LinkConditions,
     prelude::*,
-    weapons::{ProjectileEnd, ProjectileEndKind, ProjectileLaunch},
+    weapons::{
+        DrawnProjectile, ProjectileAppeared, ProjectileDisappeared, ProjectileEnd, ProjectileEndKind,
+        ProjectileLaunch,
+    },
 };
 use unlag_examples::{
     app::ServerOptions,

@@ -1,7 +1,12 @@
 //! Fire rules do not refuse the shots of honest players, even under latency and frame hitches.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    core::Tick,
+    link_conditioner::LinkPreset,
+    prelude::*,
+    weapons::{FireRules, ShotRefusal, WeaponEvent},
+};
 use unlag_examples::{
     app::ServerOptions,
     scripted_player::ScriptedPlayer,

@@ -3,7 +3,12 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    link_conditioner::LinkConditions,
+    prelude::*,
+    rewind::HighPing,
+    weapons::{HideHighPing, HighPingWarning, ShowHighPing},
+};
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{hold_still, seconds, start};

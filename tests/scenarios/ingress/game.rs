@@ -1,6 +1,7 @@
 //! Lightyear messages of the game pass the ingress filters in their registered directions, without further
 //! configuration.
 
+use bevy_unlag::link_conditioner::LinkConditions;
 use core::time::Duration;
 
 use bevy::time::TimeUpdateStrategy;

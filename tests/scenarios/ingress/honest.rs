@@ -1,6 +1,6 @@
 //! Honest clients have no dropped packets and no strikes.
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset};
 use lightyear::prelude::{PingConfig, PingManager};
 use unlag_examples::stepped_match::MatchOptions;
 

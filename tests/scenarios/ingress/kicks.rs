@@ -1,6 +1,9 @@
 //! Kicks of clients that misbehave: they receive the reason, and other clients are not affected.
 
-use bevy_unlag::guard::{Kick, KickReason, Kicked, KickedByServer};
+use bevy_unlag::{
+    guard::{Kick, KickReason, Kicked, KickedByServer},
+    net::{GameMessageStats, MessageLimits},
+};
 use lightyear::{
     connection::ConnectionSystems,
     prelude::{Connected, PeerId},

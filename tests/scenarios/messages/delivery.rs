@@ -1,6 +1,7 @@
 //! Delivery of game messages: once, in order and to the right receivers.
 
 use super::*;
+use bevy_unlag::net::{Bandwidth, MessageClass};
 
 /// Whether the received messages are a gapless prefix of those sent: their numbers are the sending order over
 /// all types.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ingress::{channel, message_id};
+use bevy_unlag::guard::IngressLimits;
 
 /// One packet for every possible message type index, followed by `body`.
 fn every_message_index(

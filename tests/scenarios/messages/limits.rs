@@ -3,7 +3,7 @@
 use bevy_unlag::{
     core::SnapshotHistory,
     guard::{KickReason, KickedByServer},
-    net::MessageLimits,
+    net::{DownlinkBudget, MessageLimits},
 };
 
 use super::*;

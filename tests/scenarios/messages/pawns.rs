@@ -3,7 +3,7 @@
 
 use bevy_unlag::{
     movement::CapsuleState,
-    net::{MessageLimits, ReplicatedPawn},
+    net::{Bandwidth, MessageClass, MessageLimits, ReplicatedPawn},
     weapons::WeaponState,
 };
 use lightyear::prelude::VisibilityExt;

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::time::TimeUpdateStrategy;
 use bevy_rapier3d::prelude::{Collider, RigidBody};
-use bevy_unlag::net::{PROTOCOL_VERSION, ProtocolVersion};
+use bevy_unlag::net::{PROTOCOL_VERSION, ProtocolVersion, SessionConfig, SetupRule};
 use lightyear::prelude::{
     AppChannelExt, AppComponentExt, AppMessageExt, ChannelMode, ChannelSettings, NetworkDirection,
     NetworkTarget, Replicate,

@@ -1,5 +1,9 @@
 //! Links that end at random moments: during a shot, a correction, or a despawn (row F24).
 
+use bevy_unlag::{
+    guard::Kick,
+    net::{SessionConfig, SessionOf},
+};
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, weapon_set::WeaponSet};

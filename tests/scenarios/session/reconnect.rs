@@ -1,5 +1,11 @@
 //! Reconnect policy: the pawn of a disconnected player stays for the grace time (row F15).
 
+use bevy_unlag::{
+    guard::{Kick, Kicked},
+    net::{AwaitingReconnect, SessionConfig, SessionOf},
+    prediction::TimeDiscrepancy,
+    weapons::WeaponState,
+};
 use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, weapon_set::WeaponSet};
 
 use super::*;

@@ -2,7 +2,10 @@
 
 use core::time::Duration;
 
-use bevy_unlag::weapons::ProjectilesInFlight;
+use bevy_unlag::{
+    net::RestartMatch,
+    weapons::{DrawnProjectile, ProjectilesInFlight},
+};
 use unlag_examples::{app::ServerOptions, weapon_set::WeaponSet};
 
 use super::*;

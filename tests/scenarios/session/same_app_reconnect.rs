@@ -1,5 +1,6 @@
 //! Reconnect of the same app, as after an outage: only the link is new (row F15).
 
+use bevy_unlag::net::AwaitingReconnect;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use lightyear::{

@@ -1,6 +1,7 @@
 //! Announced server shutdown.
 
 use super::*;
+use bevy_unlag::net::Shutdown;
 
 #[test]
 fn shutdown_is_announced_then_clients_are_kicked_and_no_client_can_join() {

@@ -1,7 +1,7 @@
 //! Remote pawns during and after outages.
 
 use bevy::prelude::*;
-use bevy_unlag::{prelude::*, smoothing::SmoothingStats};
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*, smoothing::SmoothingStats};
 use unlag_examples::stepped_match::Match;
 
 use super::{

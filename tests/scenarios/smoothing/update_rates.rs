@@ -3,7 +3,13 @@
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use bevy_unlag::{net::UpdateInterval, prelude::*, weapons::ShotFired};
+use bevy_unlag::{
+    core::Tick,
+    link_conditioner::LinkPreset,
+    net::UpdateInterval,
+    prelude::*,
+    weapons::{ShotFired, ShotResult},
+};
 use unlag_examples::{
     scripted_player::ScriptedPlayer,
     stepped_match::{Match, MatchOptions},

@@ -1,6 +1,7 @@
 //! Reconnecting with a fresh token, whatever the state of the old connection (row F15).
 
 use super::*;
+use bevy_unlag::guard::Kick;
 
 fn link_of(token_server: &mut TokenServer, client_id: u64) -> Option<Entity> {
     let world = token_server.app.world_mut();

@@ -1,7 +1,7 @@
 //! Two valid tokens at once (threat T5 in `docs/link.md`): of one account on two links, and of two accounts
 //! on one link.
 
-use bevy_unlag::guard::token_data;
+use bevy_unlag::{guard::token_data, net::SessionOf};
 use lightyear::{
     link::{Link, RecvPayload},
     netcode::TokenUserData,

@@ -2,7 +2,13 @@
 //! and shoot at all other players in turn.
 
 use bevy::{math::Vec3Swizzles, prelude::*};
-use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
+use bevy_unlag::{
+    ControlSystems,
+    core::{DrawnEye, units_to_angle},
+    movement::MovementBase,
+    prelude::*,
+    rewind::WorldTrace,
+};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::scripted_player::{DEFAULT_TURN_RATE, ScriptedPlayer};
 

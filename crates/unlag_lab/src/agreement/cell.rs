@@ -3,7 +3,8 @@
 use core::time::Duration;
 
 use bevy_unlag::{
-    prelude::*,
+    link_conditioner::LinkConditions,
+    rewind::RewindMode,
     weapons::{CatchUp, ProjectileRules},
 };
 use unlag_examples::{

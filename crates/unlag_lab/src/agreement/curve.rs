@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::path::Path;
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, rewind::RewindMode};
 use plotters::prelude::*;
 use unlag_examples::{
     app::ServerOptions,

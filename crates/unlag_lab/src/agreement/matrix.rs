@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::rewind::RewindMode;
 
 use super::{
     cell::{Cell, CellConfig, CellResult},

@@ -4,7 +4,7 @@
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, RigidBody};
 use bevy_unlag::{
-    movement::{Shuttle, Turntable},
+    movement::{BaseId, BaseTrack, MovementBase, Shuttle, Turntable},
     prelude::*,
     rewind::Occluder,
 };

@@ -2,7 +2,7 @@
 
 use bevy_unlag::{
     prelude::*,
-    weapons::{DamageTable, Projectile, Spread},
+    weapons::{DamageTable, Projectile, Shot, Spread},
 };
 
 /// Weapon that every player of a cell fires.

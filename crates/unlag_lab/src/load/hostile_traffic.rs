@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, UdpSocket};
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::link_conditioner::LinkConditions;
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::Client};
 use lightyear_transport::plugin::TransportSystems;
 

@@ -8,7 +8,7 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
     time::TimeUpdateStrategy,
 };
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
 use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
 use unlag_examples::{
     arena, connection, reconnect,

@@ -6,8 +6,9 @@ use bevy::prelude::*;
 use bevy_unlag::{
     core::NetId,
     link_conditioner::LinkConditions,
+    net::GameSpeed,
     prediction::{ClockSteering, PredictionStats, TimeDiscrepancy},
-    prelude::{GameSpeed, LocalControl, PredictionConfig},
+    prelude::{LocalControl, PredictionConfig},
 };
 use unlag_examples::{
     app::{ServerOptions, TICK},

@@ -3,8 +3,8 @@
 use bevy::{ecs::system::SystemParamItem, prelude::*, time::TimePlugin, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{
-        BitReader, BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, MoveSystems, NetRole,
-        Snapshot, StepContext, StepEvent, Tick, TickSystems, Wire, WireError,
+        BitReader, BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, MoveSystems, Snapshot,
+        StepContext, StepEvent, Tick, TickSystems, Wire, WireError,
     },
     movement::CapsuleInput,
     prediction::{AuthorityPawn, AutonomousPawn, ClockSteering, PredictionPlugin},

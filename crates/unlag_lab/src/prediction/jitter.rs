@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
-    core::{CurrentTick, PublishedState, Tick, ViewTime},
+    core::{CurrentTick, PublishedState, Tick, ViewStamp, ViewTime},
     link_conditioner::LinkConditions,
     prediction::{MoveQueue, MoveTrace, PredictionStats},
-    prelude::{DrawnPose, LocalControl, NetId, NetSim, ViewStamp},
+    prelude::{DrawnPose, LocalControl, NetId, NetSim},
 };
 use unlag_examples::{
     app::TICK,

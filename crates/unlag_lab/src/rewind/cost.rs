@@ -7,8 +7,8 @@ use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
     rewind::{
-        Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime,
-        Rewound, View,
+        Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindQuery,
+        RewindTime, Rewound, View,
     },
     smoothing::SentSnapshots,
 };

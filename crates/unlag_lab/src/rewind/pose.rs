@@ -4,9 +4,10 @@ use core::time::Duration;
 
 use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_unlag::{
-    core::{DrawnBaseTime, LimbPoses, PoseSample, ViewStamp},
+    core::{DrawnBaseTime, DrawnViewTime, LimbPoses, LimbRig, PoseSample, ViewStamp},
+    link_conditioner::LinkConditions,
     prelude::*,
-    rewind::{RewindTime, StampOverride, View},
+    rewind::{RewindQuery, RewindTime, StampOverride, View},
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};
 

@@ -5,12 +5,16 @@ use bevy::{
     prelude::*,
     time::TimeUpdateStrategy,
 };
-use bevy_unlag::smoothing::PublishedPath;
 use bevy_unlag::{
     core::PathKnotConfig,
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
     prelude::*,
     rewind::{RewindPlugin, humanoid_hit_boxes, humanoid_rig},
+};
+use bevy_unlag::{
+    core::{PoseSampler, Tick, ViewTime},
+    rewind::FrameHistory,
+    smoothing::PublishedPath,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::{app::TICK, arena};

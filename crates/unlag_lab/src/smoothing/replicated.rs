@@ -8,7 +8,7 @@ mod uplink;
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag::{net::UpdateInterval, prelude::*};
+use bevy_unlag::{link_conditioner::LinkPreset, net::UpdateInterval, prelude::*};
 use unlag_examples::{
     scripted_player::ScriptedPlayer,
     stepped_match::{Match, MatchOptions},

@@ -6,7 +6,8 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
     core::BasePoses,
-    movement::{Shuttle, Turntable},
+    link_conditioner::LinkConditions,
+    movement::{BaseId, BaseTrack, MovementBase, Shuttle, Turntable},
     net::UpdateInterval,
     prelude::*,
 };

@@ -4,7 +4,10 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    guard::{KickReason, Kicked, LinkTraffic},
+    prelude::*,
+};
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
 use unlag_examples::{scripted_player::ScriptedPlayer, stepped_match::Match};
 

@@ -5,7 +5,7 @@ use bevy_unlag::{
     core::{BitWriter, Wire},
     link_conditioner::LinkPreset,
     prelude::*,
-    weapons::SpreadCone,
+    weapons::{SpreadCone, Tracer, TracerPath},
 };
 
 use crate::{Options, figures::Figures, prediction::measure_rounds};

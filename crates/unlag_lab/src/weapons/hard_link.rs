@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
-    core::{ExtendedEvent, StepEvent},
+    core::{ExtendedEvent, StepEvent, Tick},
     prelude::*,
-    weapons::{OutgoingShotMessages, ShotMessage},
+    weapons::{OutgoingShotMessages, ShotMessage, ShotRefusal, ShotResult, WeaponEvent, WeaponState},
 };
 use unlag_examples::{
     app::ServerOptions,

@@ -5,8 +5,8 @@ mod clients;
 mod test_server;
 
 use bevy_unlag::{
-    prelude::*,
     rewind::{ViewTimeStats, ViewTimeValidator},
+    weapons::RefusedShots,
 };
 
 use crate::{Options, figures::Figures, movement::timing::quantile};

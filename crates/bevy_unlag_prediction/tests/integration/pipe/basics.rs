@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    CurrentTick, DrawnPose, MoveInput, MoveSystems, NetRole, PublishedState, StepEvent, Tick, TickPlugin,
+    CurrentTick, DrawnPose, MoveInput, MoveSystems, PublishedState, StepEvent, Tick, TickPlugin,
 };
 use bevy_unlag_prediction::{
     AuthorityPawn, AutonomousPawn, HostPawn, IncomingMoves, OutgoingMoves, PredictionPlugin, SavedMoves,
@@ -182,7 +182,7 @@ fn pawns_without_the_plugin_do_not_move() {
         .insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(TICK))
         .add_message::<StepEvent<Walker>>();
     Walker::install(&mut app);
-    let own = app.world_mut().spawn((AutonomousPawn::<Walker>::default())).id();
+    let own = app.world_mut().spawn(AutonomousPawn::<Walker>::default()).id();
     let pawn = app.world_mut().spawn((AuthorityPawn::<Walker>::default(), WalkerState::default())).id();
     for _ in 0..100 {
         app.world_mut().get_mut::<IncomingMoves>(pawn).expect("mailbox").deliver(vec![0; 20]);

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveInput, NetRole, Tick};
+use bevy_unlag_core::{MoveInput, Tick};
 use bevy_unlag_prediction::{
     AutonomousPawn, IncomingMoveAcks, MovePacket, MoveRun, OutgoingMoves, PredictionConfig, SavedMoves,
     StateCheck,
@@ -127,7 +127,7 @@ impl Attack {
     pub(crate) fn new(config: PredictionConfig, now: Tick) -> Self {
         let mut client = app(Tick(0));
         client.insert_resource(config);
-        let own = client.world_mut().spawn((AutonomousPawn::<Walker>::default())).id();
+        let own = client.world_mut().spawn(AutonomousPawn::<Walker>::default()).id();
         Self {
             server: Server::new(config, now),
             client,

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag_core::{BitReader, CurrentTick, NetRole, PublishedState, StepEvent, Tick, Wire};
+use bevy_unlag_core::{BitReader, CurrentTick, PublishedState, StepEvent, Tick, Wire};
 use bevy_unlag_prediction::{
     AuthorityPawn, IncomingMoves, MoveAck, MoveQueue, OutgoingMoveAcks, PredictionConfig, PredictionPlugin,
     PredictionStats, ScheduledPushes, TimeDiscrepancy,

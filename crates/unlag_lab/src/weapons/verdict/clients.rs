@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag::{
     Soldier, SoldierState,
-    core::{BasePoses, LastReceivedSnapshot, MoveInput, MoveModel},
+    core::{BasePoses, LastReceivedSnapshot, MoveInput, MoveModel, PoseSampler, ViewTime},
     movement::CapsuleConfig,
     prediction::{AutonomousPawn, IncomingMoveAcks, OutgoingMoves},
     prelude::*,

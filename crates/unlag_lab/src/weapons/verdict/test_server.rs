@@ -11,7 +11,6 @@ use bevy::{
     time::TimeUpdateStrategy,
     transform::StaticTransformOptimizations,
 };
-use bevy_unlag::core::SimulationRatePlugin;
 use bevy_unlag::smoothing::PublishedPath;
 use bevy_unlag::{
     Soldier, SoldierState,
@@ -22,6 +21,11 @@ use bevy_unlag::{
     rewind::{RewindPlugin, RewindSystems, ViewTimeValidator},
     smoothing::SentSnapshots,
     weapons::{OutgoingShotMessages, SpreadSecret, WeaponSystems, WeaponsPlugin},
+};
+use bevy_unlag::{
+    core::{PathKnotConfig, PoseSampler, SimulationRatePlugin},
+    rewind::FrameHistory,
+    weapons::RefusedShots,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::arena;

@@ -7,7 +7,7 @@ use bevy::{
     prelude::*,
     time::TimeUpdateStrategy,
 };
-use bevy_unlag_core::{BitWriter, CurrentTick, MoveInput, MoveSystems, NetRole, PublishedState, Tick, Wire};
+use bevy_unlag_core::{BitWriter, CurrentTick, MoveInput, MoveSystems, PublishedState, Tick, Wire};
 use bevy_unlag_prediction::{
     AuthorityPawn, AutonomousPawn, ClockSteering, CorrectionCause, IncomingMoveAcks, IncomingMoves,
     MoveTrace, OutgoingMoveAcks, OutgoingMoves, PredictionConfig, PredictionPlugin, PredictionStats,
