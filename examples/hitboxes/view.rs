@@ -2,7 +2,7 @@
 
 use bevy::{color::palettes::tailwind, light::NotShadowCaster, prelude::*};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::rewind::{BodyBounds, DrawnLimbs, FileShape, HitBoxes, HitGroup, LimbSystems};
+use bevy_unlag::rewind::{BodyBounds, DrawnLimbs, FileShape, HitBoxes, HitGroup, RewindSystems};
 use unlag_examples::screen::checkerboard;
 
 use crate::{document::Document, pawn::Pawn};
@@ -18,7 +18,7 @@ impl Plugin for ViewPlugin {
             .add_systems(Startup, spawn_scene)
             .add_systems(
                 PostUpdate,
-                (paint, find_boxes_outside_bounds, outline).chain().after(LimbSystems::Read),
+                (paint, find_boxes_outside_bounds, outline).chain().after(RewindSystems::ReadLimbs),
             );
     }
 }

@@ -5,7 +5,7 @@ use bevy_unlag::{
     Soldier,
     net::MatchRestarted,
     prelude::*,
-    weapons::{Dead, HealthPlugin, HealthSystems, Respawn, RespawnDue},
+    weapons::{Dead, HealthPlugin, Respawn, RespawnDue, WeaponSystems},
 };
 use lightyear::prelude::AppComponentExt;
 
@@ -39,9 +39,9 @@ impl Plugin for RulesPlugin {
                 (
                     (throw, kill, disable_dead)
                         .chain()
-                        .after(HealthSystems::ApplyDamage)
-                        .before(HealthSystems::Respawn),
-                    respawn.after(HealthSystems::Respawn),
+                        .after(WeaponSystems::ApplyDamage)
+                        .before(WeaponSystems::Respawn),
+                    respawn.after(WeaponSystems::Respawn),
                 ),
             );
     }

@@ -11,7 +11,7 @@ use bevy_unlag::{
     core::{BitReader, BitWriter, Wire, WireError},
     guard::{IngressRefusal, LinkTraffic},
     link_conditioner::LinkConditions,
-    net::{GameMessageStats, GameMessageSystems, MessageRules, MessageSource},
+    net::{GameMessageStats, MessageRules, MessageSource, NetSystems},
     prelude::*,
 };
 use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};
@@ -149,7 +149,7 @@ fn log_messages<M: Number>(
 
 fn add<M: Number>(app: &mut App, rules: MessageRules) {
     app.add_game_message::<M>(rules)
-        .add_systems(PreUpdate, log_messages::<M>.after(GameMessageSystems::Deliver));
+        .add_systems(PreUpdate, log_messages::<M>.after(NetSystems::DeliverMessages));
 }
 
 fn protocol(app: &mut App) {

@@ -4,7 +4,7 @@ use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{BitReader, BitWriter, Interpolate, Interpolation, InterpolationSpan, Tick, Wire, WireError},
     link_conditioner::LinkConditions,
-    net::{Bandwidth, MessageClass, PredictedSystems, ReplicatePredicted, ReplicateSmoothed, ValueRequest},
+    net::{Bandwidth, MessageClass, NetSystems, ReplicatePredicted, ReplicateSmoothed, ValueRequest},
     prediction::PredictedValue,
     prelude::*,
     smoothing::ComponentInbox,
@@ -73,7 +73,7 @@ impl TestMatch {
             app::add_scripted_host(&mut server, 1);
         }
         server.replicate_predicted::<Hat>();
-        server.add_systems(PreUpdate, refuse_crown.in_set(PredictedSystems::Validate));
+        server.add_systems(PreUpdate, refuse_crown.in_set(NetSystems::ValidateRequests));
         server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
         give_hats(&mut server);
         let listener = connection::listen_in_process(&mut server);

@@ -266,6 +266,9 @@ pub struct MoveInput<M: MoveModel>(pub M::Input);
 /// System sets of movement, in [`FixedUpdate`] unless noted.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MoveSystems {
+    /// In [`FixedFirst`](bevy::app::FixedFirst): increments [`CurrentTick`](crate::CurrentTick) and skips the
+    /// ticks lost by a stall.
+    AdvanceTick,
     /// Applies the server's acknowledgements and replays the unacknowledged moves.
     Reconcile,
     /// Empty: games write [`MoveInput`] here.

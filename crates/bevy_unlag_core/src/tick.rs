@@ -181,13 +181,6 @@ impl Stall {
     }
 }
 
-/// System set in which [`CurrentTick`] changes.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum TickSystems {
-    /// In [`FixedFirst`]: increments the tick and skips the ticks lost by a stall.
-    Advance,
-}
-
 /// Increments [`CurrentTick`] once per fixed step and orders [`MoveSystems`]. Every other plugin of the
 /// suite adds it.
 #[derive(Default)]
@@ -210,7 +203,7 @@ impl Plugin for TickPlugin {
             .init_resource::<Stall>()
             .configure_sets(FixedPostUpdate, MoveSystems::Publish)
             .add_systems(First, detect_stall.after(TimeSystems))
-            .add_systems(FixedFirst, advance.in_set(TickSystems::Advance));
+            .add_systems(FixedFirst, advance.in_set(MoveSystems::AdvanceTick));
     }
 }
 

@@ -51,6 +51,7 @@ mod shot_effects;
 mod smoothed_component;
 #[cfg(feature = "smoothing")]
 mod snapshots;
+mod system_sets;
 mod visibility;
 
 use core::marker::PhantomData;
@@ -65,13 +66,13 @@ pub use client::UnlagClientNetPlugin;
 pub use held_weapon::HeldWeaponPlugin;
 pub use link::GameSpeed;
 pub use messages::{
-    AddGameMessage, Delivery, GameMessageStats, GameMessageSystems, MessageDirection, MessageLimits,
-    MessageRules, MessageSource, MessageVerdict, Outbox, Received,
+    AddGameMessage, Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules, MessageSource,
+    MessageVerdict, Outbox, Received,
 };
-pub use net_sim::{NetSim, NetSimPlugin, NetSimSystems};
+pub use net_sim::{NetSim, NetSimPlugin};
 pub use pawn::{NetworkedPawn, ReplicatedPawn};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
-pub use predicted_component::{PredictedSystems, ReplicatePredicted, ValueRequest};
+pub use predicted_component::{ReplicatePredicted, ValueRequest};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::UnlagServerNetPlugin;
 pub use session::{
@@ -83,6 +84,7 @@ pub use session::{
 pub use smoothed_component::ReplicateSmoothed;
 #[cfg(feature = "smoothing")]
 pub use snapshots::{DroppedSnapshots, UpdateInterval};
+pub use system_sets::NetSystems;
 pub use visibility::ComponentFilters;
 
 /// Adds what client and server share. Safe to call twice in one app, as on a listen server.

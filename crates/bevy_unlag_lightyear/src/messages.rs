@@ -37,10 +37,10 @@ use message_types::{MessageTypeIndex, MessageValidator};
 pub use outbox::Outbox;
 use reliable_queue::ReliableSendQueue;
 
-use crate::{client::ReceiveSystems, server::SendSystems};
+use crate::{NetSystems, client::ReceiveSystems, server::SendSystems};
 
 /// A game message that has arrived and complies with the rules of its type. Read it with Bevy's
-/// [`MessageReader`], after [`GameMessageSystems::Deliver`].
+/// [`MessageReader`], after [`NetSystems::DeliverMessages`].
 #[doc(alias = "RPC")]
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct Received<M: Send + Sync + 'static> {
@@ -78,15 +78,6 @@ pub enum MessageVerdict {
     Kick(u8),
 }
 
-/// System sets of game messages.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum GameMessageSystems {
-    /// In [`PreUpdate`]: writes [`Received`] messages.
-    Deliver,
-    /// In [`PostUpdate`]: sends what was put into an [`Outbox`].
-    Send,
-}
-
 /// Registration of a game's own messages.
 #[doc(alias = "RPC")]
 pub trait AddGameMessage {
@@ -98,7 +89,7 @@ pub trait AddGameMessage {
     fn add_game_message<M: Wire + Send + Sync + 'static>(&mut self, rules: MessageRules) -> &mut Self;
 
     /// Registers a validation system for a message type. It runs on the server for each message of that type,
-    /// including the host's own, in [`GameMessageSystems::Deliver`], in the order of arrival and before the
+    /// including the host's own, in [`NetSystems::DeliverMessages`], in the order of arrival and before the
     /// game can read the message. Its input is [`InRef<Received<M>>`](bevy::prelude::InRef), and it may have
     /// any other system parameters. If it cannot run, the message is rejected. A later registration for the
     /// same type replaces it.
@@ -152,7 +143,7 @@ pub(crate) fn plugin(app: &mut App) {
             PreUpdate,
             (inbox::collect, inbox::deliver.run_if(inbox::has_work))
                 .chain()
-                .in_set(GameMessageSystems::Deliver)
+                .in_set(NetSystems::DeliverMessages)
                 .after(MessageSystems::Receive)
                 .after(ReplicationSystems::Receive)
                 // By then pawns have their roles, and their snapshots.
@@ -162,7 +153,7 @@ pub(crate) fn plugin(app: &mut App) {
             PostUpdate,
             // Reliable messages are queued before unreliable ones.
             outbox::send
-                .in_set(GameMessageSystems::Send)
+                .in_set(NetSystems::SendMessages)
                 .before(SendSystems::Shots)
                 .before(MessageSystems::Send),
         )

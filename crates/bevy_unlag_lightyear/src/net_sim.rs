@@ -4,6 +4,7 @@
 
 use core::time::Duration;
 
+use crate::NetSystems;
 use bevy::prelude::*;
 use lightyear::connection::ConnectionSystems;
 use lightyear::connection::host::HostClient;
@@ -109,17 +110,6 @@ impl NetSim {
     }
 }
 
-/// System sets of [`NetSimPlugin`].
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NetSimSystems {
-    /// In `PreUpdate`, between [`LinkSystems::Receive`] and [`ConnectionSystems::Receive`]: takes the packets
-    /// that the transport has received and passes on those that are due.
-    Receive,
-    /// In `PostUpdate`, between [`ConnectionSystems::Send`] and [`LinkSystems::Send`]: takes the packets that
-    /// the connection sends and passes on those that are due.
-    Send,
-}
-
 /// Drives every [`NetSim`]. May be added before or after lightyear's plugins; costs nothing without a
 /// [`NetSim`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,20 +119,20 @@ impl Plugin for NetSimPlugin {
     fn build(&self, app: &mut App) {
         app.configure_sets(
             PreUpdate,
-            NetSimSystems::Receive
+            NetSystems::ReceiveSimulated
                 .after(LinkSystems::Receive)
                 .before(GuardSystems::Datagrams)
                 .before(ConnectionSystems::Receive),
         );
         app.configure_sets(
             PostUpdate,
-            NetSimSystems::Send
+            NetSystems::SendSimulated
                 .after(ConnectionSystems::Send)
                 .after(GuardSystems::Answer)
                 .before(LinkSystems::Send),
         );
-        app.add_systems(PreUpdate, (clear_ended, receive).chain().in_set(NetSimSystems::Receive));
-        app.add_systems(PostUpdate, send.in_set(NetSimSystems::Send));
+        app.add_systems(PreUpdate, (clear_ended, receive).chain().in_set(NetSystems::ReceiveSimulated));
+        app.add_systems(PostUpdate, send.in_set(NetSystems::SendSimulated));
     }
 }
 

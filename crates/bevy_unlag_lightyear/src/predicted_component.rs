@@ -14,7 +14,7 @@ use bevy_unlag_prediction::{MAX_MAILBOX_MESSAGES, PredictedValue};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    Bandwidth, MessageClass,
+    Bandwidth, MessageClass, NetSystems,
     protocol::{MoveChannel, OpaqueMessage, register},
     smoothed_component::{LocalValueHandler, TickedValue, replicate},
 };
@@ -32,7 +32,7 @@ pub trait ReplicatePredicted {
     ///   it: change that with [`set_local`](PredictedValue::set_local) and the app's [`CurrentTick`]. `T`
     ///   follows it in [`PostUpdate`].
     /// * The client sends the change until the server has acknowledged it. The server accepts it unless a
-    ///   system of the game in [`PredictedSystems::Validate`] calls [`ValueRequest::refuse`]; then the owner's
+    ///   system of the game in [`NetSystems::ValidateRequests`] calls [`ValueRequest::refuse`]; then the owner's
     ///   value is corrected once. Of several changes only the last is used. Without such a system clients may
     ///   choose any value that can be decoded.
     /// * The server may change `T` at any time. On all other clients `T` is interpolated in step with the
@@ -63,15 +63,15 @@ impl ReplicatePredicted for App {
         register::<Change<T>>(self, NetworkDirection::ClientToServer);
         self.configure_sets(
             PreUpdate,
-            (PredictedSystems::Deliver, PredictedSystems::Validate, PredictedSystems::Apply)
+            (NetSystems::DeliverRequests, NetSystems::ValidateRequests, NetSystems::ApplyRequests)
                 .chain()
                 .after(MessageSystems::Receive),
         )
         .add_systems(
             PreUpdate,
             (
-                (deliver::<T>, deliver_host::<T>).chain().in_set(PredictedSystems::Deliver),
-                apply::<T>.in_set(PredictedSystems::Apply),
+                (deliver::<T>, deliver_host::<T>).chain().in_set(NetSystems::DeliverRequests),
+                apply::<T>.in_set(NetSystems::ApplyRequests),
             ),
         )
         .add_systems(PostUpdate, (show::<T>, send::<T>.before(MessageSystems::Send)))
@@ -82,17 +82,6 @@ impl ReplicatePredicted for App {
             }
         })
     }
-}
-
-/// System sets in [`PreUpdate`] of a server that process the owners' changes, in this order.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum PredictedSystems {
-    /// Writes the received changes into [`ValueRequest`]s.
-    Deliver,
-    /// For systems of the game that refuse changes.
-    Validate,
-    /// Applies the changes that were not refused.
-    Apply,
 }
 
 /// On the server: the value of `T` that the owner of a pawn requests.

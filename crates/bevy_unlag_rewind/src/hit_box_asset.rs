@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use checked_ron::RonAssetLoader;
 
-use crate::{HitBoxBones, HitBoxFile, LimbSystems};
+use crate::{HitBoxBones, HitBoxFile, RewindSystems};
 
 /// Inserts the hit boxes of a `*.hitboxes.ron` asset into a pawn when the asset is loaded or changed, by
 /// means of [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], which has to be added before. A server without
@@ -18,7 +18,7 @@ pub(crate) fn add(app: &mut App) {
     }
     app.init_asset::<HitBoxFile>()
         .init_asset_loader::<RonAssetLoader<HitBoxFile>>()
-        .add_systems(PostUpdate, give.before(LimbSystems::Find));
+        .add_systems(PostUpdate, give.before(RewindSystems::FindBones));
 }
 
 fn give(

@@ -70,7 +70,7 @@ pub use hit_box_bones::HitBoxBones;
 pub use hit_box_file::{Bone, FileBox, FileOffset, FileShape, HitBoxFile};
 pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
-pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbRecordInterval, LimbSystems};
+pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbRecordInterval};
 pub use limits::{HighPing, MatchStart, RewindLimits, RewindMode, RewindRefusal};
 pub use moved_colliders::{MovedColliders, MovedPoses, RewindBackend};
 pub use query::{
@@ -98,6 +98,11 @@ pub enum RewindSystems {
     /// In [`FixedPostUpdate`] after [`Record`](Self::Record), and in [`Last`] after snapshots were sent:
     /// updates the [`RewindTable`]. Run queries after this set.
     Follow,
+    /// In [`PostUpdate`], before transform propagation: searches for bones by name.
+    FindBones,
+    /// In [`PostUpdate`], after transform propagation: reads limb poses from nodes; on the server into
+    /// [`FrameHistory`], for drawn pawns into [`DrawnLimbs`].
+    ReadLimbs,
 }
 
 /// Plugin that records the frames of every pawn of the model `M` that has a [`FrameHistory`].
@@ -142,10 +147,10 @@ impl Plugin for RewindQueryPlugin {
         if cfg!(debug_assertions) {
             app.add_systems(
                 PostUpdate,
-                bounds_check::warn_about_boxes_out_of_bounds.after(LimbSystems::Read),
+                bounds_check::warn_about_boxes_out_of_bounds.after(RewindSystems::ReadLimbs),
             );
         }
-        app.add_systems(PostUpdate, limb_nodes::record.in_set(LimbSystems::Read));
+        app.add_systems(PostUpdate, limb_nodes::record.in_set(RewindSystems::ReadLimbs));
         app.init_resource::<PoseSampler>()
             .init_resource::<RewindLimits>()
             .init_resource::<MatchStart>()

@@ -6,7 +6,7 @@ mod tests;
 use bevy::{math::Affine3A, prelude::*, transform::TransformSystems};
 use bevy_unlag_core::{CurrentTick, DrawnPose, MAX_LIMBS, PoseSampler, SUB_TICKS, ViewStamp, ViewTime};
 
-use crate::{FrameHistory, RewindLimits, hit_box_asset, hit_box_bones};
+use crate::{FrameHistory, RewindLimits, RewindSystems, hit_box_asset, hit_box_bones};
 
 /// Scene nodes that show the limbs of an animated pawn, on the server as well as on its clients. Replaces
 /// a [`LimbRig`](bevy_unlag_core::LimbRig), and takes precedence if a pawn has both. Insert it directly,
@@ -52,16 +52,6 @@ pub struct LimbRecordInterval(pub u32);
 #[derive(Component, Clone, PartialEq, Debug, Default)]
 pub struct DrawnLimbs(pub Vec<Isometry3d>);
 
-/// System sets that read limb poses from nodes, in [`PostUpdate`].
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum LimbSystems {
-    /// Searches for bones by name, before transform propagation.
-    Find,
-    /// Reads limb poses after transform propagation: on the server into [`FrameHistory`], for drawn pawns
-    /// into [`DrawnLimbs`].
-    Read,
-}
-
 /// Plugin for limb poses from nodes and for [`HitBoxBones`](crate::HitBoxBones).
 /// [`RewindPlugin`](crate::RewindPlugin) adds it; a client with animated pawns needs nothing else of this
 /// crate. Needs Bevy's [`TransformPlugin`].
@@ -73,20 +63,20 @@ impl Plugin for LimbNodesPlugin {
         app.configure_sets(
             PostUpdate,
             (
-                LimbSystems::Find.before(TransformSystems::Propagate),
-                LimbSystems::Read.after(LimbSystems::Find).after(TransformSystems::Propagate),
+                RewindSystems::FindBones.before(TransformSystems::Propagate),
+                RewindSystems::ReadLimbs.after(RewindSystems::FindBones).after(TransformSystems::Propagate),
             ),
         )
         .add_systems(
             PostUpdate,
-            (hit_box_bones::resolve.in_set(LimbSystems::Find), draw.in_set(LimbSystems::Read)),
+            (hit_box_bones::resolve.in_set(RewindSystems::FindBones), draw.in_set(RewindSystems::ReadLimbs)),
         );
         hit_box_asset::add(app);
     }
 
     fn finish(&self, app: &mut App) {
         if !app.is_plugin_added::<TransformPlugin>() {
-            app.add_systems(PostUpdate, warn_about_transforms.in_set(LimbSystems::Read));
+            app.add_systems(PostUpdate, warn_about_transforms.in_set(RewindSystems::ReadLimbs));
         }
     }
 }

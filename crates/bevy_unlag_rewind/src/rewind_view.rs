@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use bevy::{color::palettes::tailwind, gizmos::GizmoPlugin, prelude::*, transform::TransformSystems};
 use bevy_unlag_core::{DrawnViewTime, PoseSampler, VisualSystems};
 
-use crate::{DrawnEvidence, DrawnFrames, DrawnQuery, EvidencePart, LimbSystems, ShotEvidence};
+use crate::{DrawnEvidence, DrawnFrames, DrawnQuery, EvidencePart, RewindSystems, ShotEvidence};
 
 /// Height of labels in metres, per metre of distance from the origin of the shot.
 const LABEL_HEIGHT: f32 = 0.025;
@@ -96,7 +96,7 @@ impl Plugin for RewindViewPlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    record.after(VisualSystems::Draw).after(LimbSystems::Read),
+                    record.after(VisualSystems::Draw).after(RewindSystems::ReadLimbs),
                     draw.after(TransformSystems::Propagate),
                 ),
             );

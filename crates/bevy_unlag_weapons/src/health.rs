@@ -10,6 +10,7 @@ mod teams;
 
 use core::time::Duration;
 
+use crate::WeaponSystems;
 use bevy::prelude::*;
 use bevy_unlag_core::TickPlugin;
 
@@ -49,15 +50,6 @@ impl Default for RespawnRules {
             fire_ends_protection: true,
         }
     }
-}
-
-/// System sets of [`HealthPlugin`], in [`FixedLast`], in this order.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum HealthSystems {
-    /// Applies all damage and healing of the tick together; writes [`Died`].
-    ApplyDamage,
-    /// Handles each [`Respawn`] of the tick; writes [`RespawnDue`].
-    Respawn,
 }
 
 /// Applies [`Damage`] and [`Hazard`] to the [`Health`] of pawns; on the server. The game itself decides what
@@ -106,12 +98,12 @@ impl Plugin for HealthPlugin {
             .add_message::<Died>()
             .add_message::<RespawnDue>()
             .add_message::<Respawn>()
-            .configure_sets(FixedLast, (HealthSystems::ApplyDamage, HealthSystems::Respawn).chain())
+            .configure_sets(FixedLast, (WeaponSystems::ApplyDamage, WeaponSystems::Respawn).chain())
             .add_systems(
                 FixedLast,
                 (
-                    (respawn::end_protection, death::harm).chain().in_set(HealthSystems::ApplyDamage),
-                    (respawn::respawn, respawn::request_respawns).chain().in_set(HealthSystems::Respawn),
+                    (respawn::end_protection, death::harm).chain().in_set(WeaponSystems::ApplyDamage),
+                    (respawn::respawn, respawn::request_respawns).chain().in_set(WeaponSystems::Respawn),
                 ),
             );
     }

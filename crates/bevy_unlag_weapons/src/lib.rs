@@ -56,8 +56,8 @@ pub use fire_input::{FireInput, MAX_OVERRIDES, ShooterView};
 pub use fire_rules::FireRules;
 pub use firing::{ShotFired, ShotRay, WeaponControls};
 pub use health::{
-    Dead, DeathCause, Died, Hazard, Health, HealthPlugin, HealthSystems, LastAttacker, PlayerScore, Respawn,
-    RespawnDue, RespawnRules, SpawnProtection, smallest_team,
+    Dead, DeathCause, Died, Hazard, Health, HealthPlugin, LastAttacker, PlayerScore, Respawn, RespawnDue,
+    RespawnRules, SpawnProtection, smallest_team,
 };
 pub use held_weapon::HeldWeapon;
 pub use high_ping::{HideHighPing, HighPingPlugin, HighPingWarning, ShowHighPing};
@@ -66,7 +66,7 @@ pub use loadout::Loadout;
 pub use projectile::{
     CatchUp, ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, PathEnd, PathSegment,
     ProjectileAppeared, ProjectileDisappeared, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
-    ProjectileRules, ProjectileSystems, ProjectilesInFlight, Trajectory,
+    ProjectileRules, ProjectilesInFlight, Trajectory,
 };
 pub use shot_validation::SpreadSecret;
 #[cfg(feature = "gizmos")]
@@ -99,6 +99,14 @@ pub enum WeaponSystems {
     Validate,
     /// In [`FixedPostUpdate`], after [`Validate`](Self::Validate): the server advances projectiles.
     AdvanceProjectiles,
+    /// In [`FixedLast`]: applies all damage and healing of the tick together; writes [`Died`].
+    ApplyDamage,
+    /// In [`FixedLast`], after [`ApplyDamage`](Self::ApplyDamage): handles each [`Respawn`] of the tick; writes
+    /// [`RespawnDue`].
+    Respawn,
+    /// In [`PostUpdate`], after remote pawns have been drawn: advances every [`DrawnProjectile`] to the current
+    /// frame.
+    DrawProjectiles,
 }
 
 /// Adds weapons to pawns of the movement model `M`. Predict [`WithWeapons<M>`] instead of `M`.

@@ -16,11 +16,10 @@ mod wire;
 use bevy::prelude::*;
 use bevy_unlag_core::VisualSystems;
 
-use crate::{Projectile, Shot, Weapon};
+use crate::{Projectile, Shot, Weapon, WeaponSystems};
 
 pub use client::{
     ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, ProjectileAppeared, ProjectileDisappeared,
-    ProjectileSystems,
 };
 pub(crate) use launches::{LaunchView, PendingLaunch, PendingLaunches};
 pub use server::ProjectilesInFlight;
@@ -82,14 +81,12 @@ pub(crate) fn add(app: &mut App) {
         .add_message::<ClearProjectiles>()
         .add_systems(
             FixedPostUpdate,
-            server::fly
-                .in_set(crate::WeaponSystems::AdvanceProjectiles)
-                .after(crate::WeaponSystems::Validate),
+            server::fly.in_set(WeaponSystems::AdvanceProjectiles).after(WeaponSystems::Validate),
         )
         .add_systems(
             PostUpdate,
             client::draw
-                .in_set(ProjectileSystems::Draw)
+                .in_set(WeaponSystems::DrawProjectiles)
                 .after(VisualSystems::Draw)
                 .before(VisualSystems::Follow),
         );

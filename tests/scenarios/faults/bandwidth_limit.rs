@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    net::{Bandwidth, DownlinkBudget, MessageClass, NetSimSystems},
+    net::{Bandwidth, DownlinkBudget, MessageClass, NetSystems},
     prelude::*,
 };
 use lightyear::{
@@ -74,7 +74,7 @@ fn fight(bytes_per_second: f64, budget: u32) -> DownlinkFigures {
     for client in &mut trial.game.clients {
         let (queue, queueing_times) = (VecDeque::new(), Vec::new());
         client.insert_resource(Bottleneck { bytes_per_second, queue, busy_until: 0.0, queueing_times });
-        let place = limit_downlink.after(LinkSystems::Receive).before(NetSimSystems::Receive);
+        let place = limit_downlink.after(LinkSystems::Receive).before(NetSystems::ReceiveSimulated);
         client.add_systems(PreUpdate, place);
         // The uplink has the same rate, limited by the simulated link itself.
         let world = client.world_mut();

@@ -28,7 +28,7 @@ use crate::{
 
 /// System parameter that sends messages of a type registered with
 /// [`AddGameMessage::add_game_message`](super::AddGameMessage::add_game_message). They are sent in
-/// [`GameMessageSystems::Send`](super::GameMessageSystems::Send), in order. Messages that cannot be sent are
+/// [`NetSystems::SendMessages`](super::NetSystems::SendMessages), in order. Messages that cannot be sent are
 /// counted in [`GameMessageStats`].
 #[doc(alias = "RPC")]
 #[doc(alias = "ServerRpc")]

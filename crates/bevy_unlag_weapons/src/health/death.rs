@@ -14,7 +14,7 @@ use super::{Dead, Health, LastAttacker, PlayerScore, RespawnRules, SpawnProtecti
 use crate::Damage;
 
 /// Damage or healing by the world: a fall, lava, the void. Games write it before
-/// [`HealthSystems::ApplyDamage`](crate::HealthSystems::ApplyDamage).
+/// [`WeaponSystems::ApplyDamage`](crate::WeaponSystems::ApplyDamage).
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 #[doc(alias = "trigger_hurt")]
 pub struct Hazard {

@@ -16,14 +16,6 @@ use super::{
 };
 use crate::{Arsenal, FireRules, ShotFired, ShotResult, ShotVerdict, WeaponId};
 
-/// System sets of the projectile display.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ProjectileSystems {
-    /// In [`PostUpdate`], after remote pawns have been drawn: advances every [`DrawnProjectile`] to the
-    /// current frame.
-    Draw,
-}
-
 /// A projectile as displayed on this screen. Entities with it are spawned and despawned automatically; the
 /// game attaches visuals and moves them.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]

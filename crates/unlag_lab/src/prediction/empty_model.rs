@@ -4,7 +4,7 @@ use bevy::{ecs::system::SystemParamItem, prelude::*, time::TimePlugin, time::Tim
 use bevy_unlag::{
     core::{
         BitReader, BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, MoveSystems, Snapshot,
-        StepContext, StepEvent, Tick, TickSystems, Wire, WireError,
+        StepContext, StepEvent, Tick, Wire, WireError,
     },
     movement::CapsuleInput,
     prediction::{AuthorityPawn, AutonomousPawn, ClockSteering, PredictionPlugin},
@@ -121,7 +121,7 @@ fn record_moves(
 pub fn client() -> (App, Entity) {
     let mut app = app(false);
     app.add_systems(First, steer.before(bevy::time::TimeSystems))
-        .add_systems(FixedUpdate, play.in_set(MoveSystems::Sample).after(TickSystems::Advance));
+        .add_systems(FixedUpdate, play.in_set(MoveSystems::Sample).after(MoveSystems::AdvanceTick));
     finish(&mut app);
     let own = app.world_mut().spawn(AutonomousPawn::<EmptyModel>::default()).id();
     (app, own)

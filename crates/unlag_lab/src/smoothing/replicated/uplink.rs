@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::{ecs::schedule::IntoScheduleConfigs, prelude::*};
-use bevy_unlag::net::{NetSim, NetSimSystems};
+use bevy_unlag::net::{NetSim, NetSystems};
 
 /// Extra latency of packets in milliseconds, one value per 64th of a second.
 ///
@@ -52,7 +52,7 @@ pub fn jitter(client: &mut App) {
         let late = extra_latency(time.elapsed());
         sims.iter_mut().for_each(|mut sim| sim.up.latency = latency + late);
     };
-    client.add_systems(PostUpdate, delay.before(NetSimSystems::Send));
+    client.add_systems(PostUpdate, delay.before(NetSystems::SendSimulated));
 }
 
 fn extra_latency(time: Duration) -> Duration {
