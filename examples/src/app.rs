@@ -105,7 +105,7 @@ pub fn add_host(app: &mut App) {
         .add_systems(
             Startup,
             |mut next: ResMut<NextPlayer>, arsenal: Res<Arsenal>, mut commands: Commands| {
-                let (id, place) = next.welcome();
+                let (id, place) = next.allocate();
                 let soldier = (host_soldier_bundle(id, place), Health::default(), PlayerScore::default());
                 commands.spawn(soldier).insert(rules::full_loadout(&arsenal));
             },

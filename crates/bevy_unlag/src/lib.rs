@@ -40,7 +40,7 @@ pub mod prelude {
     pub use bevy_unlag_core::{
         CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Interpolate, Interpolation, InterpolationSpan,
         LimbRig, LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole, PathKnotConfig,
-        PoseSampler, ProxySmoothing, SetupDiagnostics, SetupIssue, SimulationRate, Snapshot, Tick, ViewStamp,
+        PoseSampler, ProxySmoothing, SetupDiagnostics, SetupIssue, SimulationRate, Snapshot, ViewStamp,
         ViewTime, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
@@ -67,9 +67,8 @@ pub mod prelude {
     pub use bevy_unlag_rewind::RewindView;
     pub use bevy_unlag_rewind::{
         BodyBounds, CoverProtection, DrawnQuery, FrameHistory, HighPing, HitBox, HitBoxAsset, HitBoxBones,
-        HitBoxFile, HitBoxes, HitGroup, HitLayers, LimbNodes, LimbRecordInterval, Miss, Occluder,
+        HitBoxFile, HitBoxes, HitGroup, HitLayers, LimbNodes, LimbRecordInterval, Miss, Occluder, QueryView,
         RewindFilter, RewindLimits, RewindMode, RewindQuery, RewindTime, RewindTimeSource, TargetHit, Team,
-        View,
     };
     pub use bevy_unlag_smoothing::RecordTransform;
     pub use bevy_unlag_smoothing::{

@@ -9,7 +9,7 @@ mod invariants;
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{core::Tick, prelude::*};
 use clap::Args;
 use lightyear::prelude::LocalTimeline;
 use rand::{Rng, SeedableRng, rngs::SmallRng};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{Easing, ProxySmoothing, SnapshotHistory, VisualSystems},
+    core::{Easing, ProxySmoothing, SnapshotHistory, Tick, VisualSystems},
     prelude::*,
     smoothing::ProxyTime,
 };

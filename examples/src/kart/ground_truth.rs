@@ -8,7 +8,7 @@ use std::{
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{MoveSystems, PublishedState},
+    core::{MoveSystems, PublishedState, Tick},
     movement::{KartModel, KartState},
     prelude::*,
 };

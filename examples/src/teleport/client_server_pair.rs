@@ -4,13 +4,13 @@ use core::time::Duration;
 
 use bevy::{ecs::component::Mutable, prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{CurrentTick, NetRole},
+    core::{CurrentTick, NetRole, Tick},
     movement::{CapsulePush, CapsuleState, MovementPlugin, abilities::TeleportConfig},
     prediction::{
         IncomingMoveAcks, IncomingMoves, MoveTrace, OutgoingMoveAcks, OutgoingMoves, PredictionConfig,
         PredictionPlugin, PredictionStats, ScheduledPushes, authority_pawn, autonomous_pawn,
     },
-    prelude::{LinkConditions, Tick},
+    prelude::LinkConditions,
 };
 
 use super::{
@@ -29,9 +29,9 @@ const HEAD_START: u32 = 40;
 pub struct TeleportOptions {
     /// Implementation of the teleport.
     pub variant: Variant,
-    /// How code outside the move stream moves the pawn.
+    /// Method by which code outside the move stream moves the pawn.
     pub write_method: WriteMethod,
-    /// Where a wall blocks the destination.
+    /// Sides on which a wall blocks the destination.
     pub wall: Wall,
     /// Round trip of the link, half of it in each direction, without the wait for the next frame.
     pub rtt: Duration,

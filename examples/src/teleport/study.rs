@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag::{prediction::CorrectionCause, prelude::Tick};
+use bevy_unlag::{core::Tick, prediction::CorrectionCause};
 
 use super::{
     ClientServerPair, CorrectionEntry, Jump, Observations, Slide, TeleportOptions, TeleportReport, Wall,

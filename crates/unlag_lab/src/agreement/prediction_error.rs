@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::HashMap;
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::{core::Tick, prelude::*};
 use unlag_examples::{
     app::ServerOptions,
     scripted_player::ScriptedPlayer,
