@@ -64,8 +64,8 @@ fn edit(keys: Res<ButtonInput<KeyCode>>, mut document: ResMut<Document>) {
 
 fn pose(keys: Res<ButtonInput<KeyCode>>, mut stance: ResMut<Stance>) {
     if keys.just_pressed(KeyCode::Space) {
-        stance.plays = !stance.plays;
-        if stance.plays && stance.speed == 0.0 {
+        stance.walking = !stance.walking;
+        if stance.walking && stance.speed == 0.0 {
             stance.speed = 3.0;
         }
     }

@@ -18,12 +18,12 @@ pub struct Stance {
     /// View pitch upwards, in degrees.
     pub pitch: f32,
     /// Whether the stride advances with time.
-    pub plays: bool,
+    pub walking: bool,
 }
 
 impl Default for Stance {
     fn default() -> Self {
-        Self { crouch: 0.0, speed: 0.0, phase: 0.15, pitch: 0.0, plays: false }
+        Self { crouch: 0.0, speed: 0.0, phase: 0.15, pitch: 0.0, walking: false }
     }
 }
 
@@ -57,7 +57,7 @@ impl Plugin for StancePlugin {
 }
 
 fn walk(time: Res<Time>, mut stance: ResMut<Stance>) {
-    if stance.plays {
+    if stance.walking {
         let step = stance.speed * time.delta_secs() / STRIDE;
         stance.phase = (stance.phase + step).fract();
     }

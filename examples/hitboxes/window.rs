@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, document: Document) -> ExitCode {
         PanelPlugin,
     ));
     if cli.window.autoplay {
-        app.insert_resource(Stance { speed: 3.0, plays: true, ..default() });
+        app.insert_resource(Stance { speed: 3.0, walking: true, ..default() });
     }
     exit_code(app.run())
 }

@@ -37,7 +37,7 @@ impl Plugin for KartVisualsPlugin {
 #[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct KartVisualSystems;
 
-/// What a kart visual represents.
+/// Kart that a visual represents.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 enum KartVisual {
     Own,

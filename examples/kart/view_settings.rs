@@ -26,7 +26,7 @@ pub enum View {
     Above,
 }
 
-/// What the ghost shows.
+/// State that the ghost shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ghost {
     /// The kart on the server at the view time of the drawn frame: a distance to it is an error.
@@ -45,7 +45,7 @@ pub struct ViewSettings {
     pub shown: [bool; MODES.len()],
     /// Whether the copies are drawn side by side, or all at their true position.
     pub side_by_side: bool,
-    /// What the ghost shows.
+    /// State that the ghost shows.
     pub ghost: Ghost,
     /// Target of the camera.
     pub view: View,

@@ -77,7 +77,7 @@ fn sample_input(
 ) {
     let taps = core::mem::take(&mut *taps);
     for (mut gather, mut wanted) in &mut players {
-        wanted.0 = input(gather.take(), taps);
+        wanted.0 = input(gather.take_input(), taps);
     }
 }
 

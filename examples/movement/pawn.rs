@@ -42,12 +42,12 @@ pub fn input(body: CapsuleInput, taps: AbilityButtons) -> PawnInput {
 
 /// Returns a state at rest, as after a respawn. `teleports` is the previous teleport counter, which is
 /// incremented.
-pub fn fresh(at: Vec3, teleports: u8) -> PawnState {
+pub fn resting_state(at: Vec3, teleports: u8) -> PawnState {
     let body = CapsuleState { teleports: teleports.wrapping_add(1), ..CapsuleState::at(at) };
     ExtendedState { body, extension: AbilityPair::default() }
 }
 
 /// Returns the components of a pawn.
 pub fn pawn(at: Vec3) -> impl Bundle {
-    (fresh(at, 0), MoveInput::<Pawn>(PawnInput::default()), PushesBodies::default())
+    (resting_state(at, 0), MoveInput::<Pawn>(PawnInput::default()), PushesBodies::default())
 }

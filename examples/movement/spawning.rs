@@ -9,7 +9,7 @@ use bevy_unlag_movement::{
 
 use crate::{
     course::{BaseMotion, Course, GROUND, GROUND_AT, HILLS, Kind, Prop, Role, Shape, Station, hills, quilt},
-    pawn::{Dummy, PawnState, Player, fresh, pawn},
+    pawn::{Dummy, PawnState, Player, pawn, resting_state},
 };
 
 /// Mass of a crate, in kilograms.

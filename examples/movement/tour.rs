@@ -118,7 +118,7 @@ fn steer(
             };
             tour.stage = loop {
                 let Some(act) = station.script.get(index) else { break TourStage::Rest { seconds: 0.0 } };
-                let wish = wish(act, seconds, there, at, base_at);
+                let wish = evaluate_act(act, seconds, there, at, base_at);
                 if !wish.done {
                     (keys, yaw) = (wish.keys, wish.yaw);
                     break TourStage::Act { index, seconds: seconds + dt, there: wish.there };
@@ -150,7 +150,13 @@ struct ActOutput {
 }
 
 /// Evaluates an act after `seconds`, with the feet at `at`. `there` is the value of the last tick.
-fn wish(act: &Act, seconds: f32, there: bool, at: Vec3, base_at: impl Fn(u16) -> Option<Vec3>) -> ActOutput {
+fn evaluate_act(
+    act: &Act,
+    seconds: f32,
+    there: bool,
+    at: Vec3,
+    base_at: impl Fn(u16) -> Option<Vec3>,
+) -> ActOutput {
     match *act {
         Act::Hold(length, keys) => ActOutput { keys, yaw: 0.0, there, done: seconds >= length },
         Act::Go { x, z, seconds: most, keys } => {

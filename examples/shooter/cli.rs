@@ -15,7 +15,7 @@ use unlag_examples::{
 #[derive(Parser, Debug)]
 #[command(name = "shooter", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// What to run instead of everything at once.
+    /// Part to run instead of everything at once.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// Host in the same app, as a listen server: your own soldier is the authority.

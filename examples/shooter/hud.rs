@@ -160,7 +160,7 @@ fn show_health(
     mut texts: Query<&mut Text, With<HealthText>>,
 ) {
     let vitals = own.single().ok();
-    let part = vitals.map_or(0.0, |(health, _)| health.part());
+    let part = vitals.map_or(0.0, |(health, _)| health.fraction());
     for (mut node, mut colour) in &mut bars {
         let width = percent(part * 100.0);
         if node.width != width {
@@ -171,7 +171,7 @@ fn show_health(
     let line = vitals.map_or_else(
         || "Waiting for the server".to_owned(),
         |(health, PlayerScore { kills, deaths })| {
-            format!("Health {:.0}   Kills {kills}   Deaths {deaths}", health.now.max(0.0))
+            format!("Health {:.0}   Kills {kills}   Deaths {deaths}", health.current.max(0.0))
         },
     );
     for mut text in &mut texts {

@@ -135,7 +135,7 @@ fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
     let client = reconnect::development_client(server.address)?;
     let code = client_window(client, Some(server.switches.clone()), &cli.play, window);
-    end(&stop, bots);
+    stop_bots(&stop, bots);
     code
 }
 
@@ -153,7 +153,7 @@ fn bots(cli: &Cli) -> Vec<PlayerOptions> {
     (0..cli.players - 1).map(bot).collect()
 }
 
-fn end(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
+fn stop_bots(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
     stop.store(true, core::sync::atomic::Ordering::Relaxed);
     for bot in bots {
         if bot.join().is_err() {
@@ -233,6 +233,6 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let stop = Stop::default();
     let bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli), &stop);
     let code = exit_code(app.run());
-    end(&stop, bots);
+    stop_bots(&stop, bots);
     Ok(code)
 }

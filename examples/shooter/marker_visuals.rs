@@ -103,7 +103,7 @@ fn show(
     }
 }
 
-fn end(time: Res<Time>, marks: Query<(Entity, &Mark)>, mut commands: Commands) {
+fn remove_expired(time: Res<Time>, marks: Query<(Entity, &Mark)>, mut commands: Commands) {
     for (entity, _) in marks.iter().filter(|(_, mark)| time.elapsed_secs() > mark.until) {
         commands.entity(entity).despawn();
     }

@@ -138,7 +138,7 @@ fn place_camera(
     let (yaw, pitch) = (units_to_angle(look.yaw), units_to_angle(look.pitch.cast_unsigned()));
     transform.translation = feet + Vec3::Y * eye.0;
     // Shots follow the recoil, and so does the view.
-    let kick = state.extension.kick();
+    let kick = state.extension.recoil_angles();
     transform.rotation = Quat::from_euler(EulerRot::YXZ, yaw + kick.x, pitch + kick.y, 0.0);
 }
 

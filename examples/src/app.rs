@@ -111,7 +111,7 @@ pub fn add_host(app: &mut App) {
         .add_systems(
             Startup,
             |mut next: ResMut<NextPlayer>, arsenal: Res<Arsenal>, mut commands: Commands| {
-                let (id, place) = next.welcome();
+                let (id, place) = next.allocate();
                 let soldier = (
                     HostSoldierPawn,
                     id,

@@ -13,7 +13,7 @@ use crate::connection;
 /// [`SessionConfig::grace`].
 pub const GRACE: Duration = Duration::from_secs(10);
 /// Notice that the player sees during reconnection.
-pub const NOTICE: &str = "connection lost: reconnecting";
+pub const RECONNECT_NOTICE: &str = "connection lost: reconnecting";
 /// Minimum time between two attempts.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -29,7 +29,7 @@ pub struct ReconnectPolicy {
 impl ReconnectPolicy {
     /// Enables reconnection in development mode, where a client with the same id is the same player.
     #[must_use]
-    pub fn under(client_id: u64) -> Self {
+    pub fn with_client_id(client_id: u64) -> Self {
         Self { client_id: Some(client_id), ..Self::never() }
     }
 
@@ -89,7 +89,7 @@ impl ReconnectPolicy {
 /// Returns one line when the connect token cannot be created.
 pub fn development_client(server: SocketAddr) -> Result<(TokenClient, ReconnectPolicy), String> {
     let client_id = connection::random_client_id();
-    Ok((connection::development_client(server, client_id)?, ReconnectPolicy::under(client_id)))
+    Ok((connection::development_client(server, client_id)?, ReconnectPolicy::with_client_id(client_id)))
 }
 
 /// Reconnects to a server in development mode with a fresh token. The old link is despawned; the new one has
@@ -155,7 +155,7 @@ mod tests {
     fn development_client_reconnects_at_most_once_per_second() {
         let mut client = client();
         let world = client.world_mut();
-        let mut redial = ReconnectPolicy::under(7);
+        let mut redial = ReconnectPolicy::with_client_id(7);
         assert!(expect_one_link_and_is_connecting(world));
         assert_eq!(redial.maintain(world, server()), Ok(false), "still connecting for the first time");
         disconnect(world);
@@ -181,7 +181,7 @@ mod tests {
             .maintain(world, server())
             .expect_err("a token is valid for one connection");
         assert!(line.contains("ask for a new one"), "{line}");
-        let mut redial = ReconnectPolicy::under(7);
+        let mut redial = ReconnectPolicy::with_client_id(7);
         redial.stop_reconnecting();
         assert_eq!(redial.maintain(world, server()), Ok(false));
         assert!(!expect_one_link_and_is_connecting(world));

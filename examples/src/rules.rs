@@ -31,13 +31,13 @@ pub struct RulesPlugin;
 impl Plugin for RulesPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<NextPlayer>()
-            .add_observer(welcome)
+            .add_observer(spawn_player)
             .add_observer(reset_players)
             .add_plugins(HealthPlugin)
             .add_systems(
                 FixedLast,
                 (
-                    (throw, kill, disable_dead)
+                    (apply_knockback, kill, disable_dead)
                         .chain()
                         .after(WeaponSystems::ApplyDamage)
                         .before(WeaponSystems::Respawn),
@@ -53,7 +53,7 @@ pub struct NextPlayer(u16);
 
 impl NextPlayer {
     /// Returns the net id and the spawn point of the next player.
-    pub fn welcome(&mut self) -> (NetId, Vec3) {
+    pub fn allocate(&mut self) -> (NetId, Vec3) {
         let place = arena::SPAWNS[usize::from(self.0) % arena::SPAWNS.len()];
         // 0 means "nobody". After 65,535 players the ids wrap around; their first owners have long left.
         self.0 = self.0.checked_add(1).unwrap_or(1);
@@ -68,13 +68,13 @@ pub fn full_loadout(arsenal: &Arsenal) -> Loadout {
 }
 
 /// Spawns a soldier for a client that joins. A client whose pawn still waits for it gets that pawn instead.
-fn welcome(
+fn spawn_player(
     joined: On<PlayerJoined>,
     mut next: ResMut<NextPlayer>,
     arsenal: Res<Arsenal>,
     mut commands: Commands,
 ) {
-    let (id, place) = next.welcome();
+    let (id, place) = next.allocate();
     commands
         .spawn((
             SoldierPawn,
@@ -110,7 +110,7 @@ fn place_at(state: &mut SoldierState, loadout: &mut Mut<Loadout>, place: Vec3) {
 }
 
 /// Applies knockback as a scheduled push within the target's moves, which causes no correction.
-fn throw(mut damage: MessageReader<Damage>, mut players: Query<&mut ScheduledPushes<Soldier>>) {
+fn apply_knockback(mut damage: MessageReader<Damage>, mut players: Query<&mut ScheduledPushes<Soldier>>) {
     for hit in damage.read().filter(|hit| hit.throw != Vec3::ZERO) {
         if let Ok(mut pushes) = players.get_mut(hit.target) {
             pushes.push(CapsulePush::Launch(hit.throw));

@@ -30,10 +30,10 @@ pub struct ScriptedPlayer {
     /// Whether it fires. Default: true.
     pub may_fire: bool,
     /// Turn rate of its view, in radians per second. Default: [`DEFAULT_TURN_RATE`].
-    pub hand: f32,
+    pub turn_rate: f32,
     active: bool,
     /// Next waypoint of a touring player; `None` for a player that fights.
-    stop: Option<usize>,
+    waypoint: Option<usize>,
     walk: Vec2,
     jump: bool,
     crouch: bool,
@@ -53,9 +53,9 @@ impl ScriptedPlayer {
         Self {
             rng: SmallRng::seed_from_u64(seed),
             may_fire: true,
-            hand: DEFAULT_TURN_RATE,
+            turn_rate: DEFAULT_TURN_RATE,
             active: true,
-            stop: None,
+            waypoint: None,
             walk: Vec2::ZERO,
             jump: false,
             crouch: false,
@@ -88,7 +88,7 @@ impl ScriptedPlayer {
     /// cover.
     #[must_use]
     pub fn touring(seed: u64) -> Self {
-        Self { may_fire: false, stop: Some(seed as usize % WAYPOINTS.len()), ..Self::new(seed) }
+        Self { may_fire: false, waypoint: Some(seed as usize % WAYPOINTS.len()), ..Self::new(seed) }
     }
 
     /// Creates a player without any input.
@@ -164,18 +164,22 @@ fn play(
         let distance = |p: &DrawnPose| p.pose.position.distance_squared(eye);
         distance(a.2).total_cmp(&distance(b.2)).then(a.1.cmp(b.1))
     });
-    let target = seen.iter().find(|(_, _, other)| world.clear(eye, chest(other))).or(seen.first());
-    let in_sight = target.is_some_and(|(_, _, other)| world.clear(eye, chest(other)));
+    let target = seen.iter().find(|(_, _, other)| world.is_clear(eye, chest(other))).or(seen.first());
+    let in_sight = target.is_some_and(|(_, _, other)| world.is_clear(eye, chest(other)));
     if script.target != target.map(|t| t.0) {
         script.target = target.map(|t| t.0);
         script.next_aim_offset = 0.0;
     }
 
-    if let Some(stop) = script.stop {
+    if let Some(waypoint) = script.waypoint {
         let here = drawn.pose.position.xz();
-        let stop = if here.distance(WAYPOINTS[stop]) < 0.8 { (stop + 1) % WAYPOINTS.len() } else { stop };
-        script.stop = Some(stop);
-        let to = WAYPOINTS[stop] - here;
+        let waypoint = if here.distance(WAYPOINTS[waypoint]) < 0.8 {
+            (waypoint + 1) % WAYPOINTS.len()
+        } else {
+            waypoint
+        };
+        script.waypoint = Some(waypoint);
+        let to = WAYPOINTS[waypoint] - here;
         script.turn(now, false);
         // Mostly towards the next waypoint, with some sway.
         gather.set_view(f64::from((-to.x).atan2(-to.y) + script.walk.x * 0.5), 0.0);
@@ -193,7 +197,7 @@ fn play(
         }
         None => Vec3::new(-eye.x, 0.0, -eye.z),
     };
-    let wanted = aim.towards(Aim::along(look), script.hand * time.delta_secs());
+    let wanted = aim.rotate_towards(Aim::from_direction(look), script.turn_rate * time.delta_secs());
     gather.set_view(
         f64::from(units_to_angle(wanted.yaw)),
         f64::from(units_to_angle(wanted.pitch.cast_unsigned())),
@@ -211,5 +215,5 @@ fn play(
     // Semi-automatic weapons need the trigger to be released between shots.
     let lets_go = script.weapon > 0 && (now * 4.0).fract() > 0.5;
     let in_reach = script.weapon != 3 || distance < 3.0;
-    trigger.set(script.may_fire && in_sight && in_reach && drawn.pose.alive && !lets_go);
+    trigger.set_fire(script.may_fire && in_sight && in_reach && drawn.pose.alive && !lets_go);
 }

@@ -48,8 +48,8 @@ pub struct ShotStats {
     /// Rounds that a limit made the server resolve at another view time than the client's. They are included
     /// in the numbers above.
     pub clamped: HitCounts,
-    /// Drawn hits by what the target was [`TargetMotion`]. Rounds drawn as misses are not included: they have no
-    /// target to look at.
+    /// Drawn hits by the [`TargetMotion`] of the target. Rounds drawn as misses are not included: they have
+    /// no target to look at.
     pub by_motion: [HitCounts; 4],
 }
 
@@ -260,7 +260,9 @@ mod tests {
     fn confirmed_hit_on_another_target_counts_as_disagreement() {
         let mut shot_stats = ShotStats::default();
         let head = |id: u16| -> HitList { [(NetId(id), HitGroup::Head)].into_iter().collect() };
-        for (shot, by_motion) in [(1, TargetMotion::Strafe), (2, TargetMotion::Air), (3, TargetMotion::Air)] {
+        for (shot, by_motion) in
+            [(1, TargetMotion::Strafe), (2, TargetMotion::Airborne), (3, TargetMotion::Airborne)]
+        {
             shot_stats.fire(Tick(shot), 1, 0.0);
             shot_stats.draw(Tick(shot), head(1), by_motion);
         }

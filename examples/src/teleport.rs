@@ -2,9 +2,10 @@
 //! four ways and run in two apps with a bad link between them.
 //!
 //! * [`Variant`]: on the client only, on the server only, on both, and as part of the move stream.
-//! * [`ClientServerPair`]: an owner's app and a server's app, stepped manually, with a seeded link between them.
-//! * [`study`]: presses the key and records what the owner saw; [`TeleportReport`] is the result, and [`table`]
-//!   formats several of them.
+//! * [`ClientServerPair`]: an owner's app and a server's app, stepped manually, with a seeded link between
+//!   them.
+//! * [`study`]: presses the key and records what the owner saw; [`TeleportReport`] is the result, and
+//!   [`table`] formats several of them.
 
 mod client_server_pair;
 mod level;

@@ -38,7 +38,7 @@ const SERVER_FRAME: Duration = Duration::from_millis(4);
 /// Frame time of a headless client.
 const CLIENT_FRAME: Duration = Duration::from_millis(10);
 /// Time between a dedicated server's shutdown notice to its players and the shutdown.
-const NOTICE: Duration = Duration::from_secs(5);
+const SHUTDOWN_NOTICE: Duration = Duration::from_secs(5);
 /// Time after which a server that does not respond counts as absent.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
 
@@ -95,7 +95,7 @@ impl ServerDebugHandle {
         let mut log = world.resource_mut::<EvidenceLog>();
         let on = self.records_shots.load(Ordering::Relaxed);
         if on != log.is_on() {
-            log.keep(if on { Self::SHOTS } else { 0 });
+            log.set_capacity(if on { Self::SHOTS } else { 0 });
         }
         if on && let Ok(mut shots) = self.shots.lock() {
             shots.extend(log.drain());
@@ -194,8 +194,8 @@ fn should_continue(world: &mut World, closing: &mut bool) -> bool {
     let asked = world.resource_mut::<Messages<AppExit>>().drain().next().is_some();
     if asked && !*closing {
         *closing = true;
-        println!("stopping in {} s; press Ctrl-C again to stop at once", NOTICE.as_secs());
-        world.trigger(Shutdown { after: NOTICE });
+        println!("stopping in {} s; press Ctrl-C again to stop at once", SHUTDOWN_NOTICE.as_secs());
+        world.trigger(Shutdown { after: SHUTDOWN_NOTICE });
     }
     !world.contains_resource::<ServerHasStopped>()
 }
@@ -293,7 +293,7 @@ pub fn play_as(
         if let Some(notice) = watch.notice.take() {
             eprintln!("notice: {notice}");
         }
-        let played = watch.played().as_secs_f64();
+        let played = watch.time_since_join().as_secs_f64();
         app.world_mut().resource_mut::<ScriptedPlayer>().may_fire = played < seconds;
         failure.is_none() && played < seconds + 3.0
     });
@@ -327,7 +327,7 @@ impl ConnectionMonitor {
 
     /// Returns the time since the client got its pawn.
     #[must_use]
-    pub fn played(&self) -> Duration {
+    pub fn time_since_join(&self) -> Duration {
         self.joined_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
@@ -361,7 +361,7 @@ impl ConnectionMonitor {
         if connected && pawn {
             self.joined_at = self.joined_at.or(Some(Instant::now()));
             self.last_ok = Instant::now();
-            if self.redial.mark_playing() && self.notice.as_deref() == Some(reconnect::NOTICE) {
+            if self.redial.mark_playing() && self.notice.as_deref() == Some(reconnect::RECONNECT_NOTICE) {
                 self.notice = None;
             }
             return None;
@@ -374,7 +374,7 @@ impl ConnectionMonitor {
                 Ok(true) => {
                     timeout = reconnect::GRACE;
                     if !was_needed {
-                        self.notice = Some(reconnect::NOTICE.to_owned());
+                        self.notice = Some(reconnect::RECONNECT_NOTICE.to_owned());
                     }
                 }
                 Err(line) => return Some(line),

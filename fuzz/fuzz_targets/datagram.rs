@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use lightyear_guard::check_datagram;
 use libfuzzer_sys::fuzz_target;
+use lightyear_guard::check_datagram;
 
 fuzz_target!(|bytes: &[u8]| {
     if !check_datagram(bytes) {

@@ -78,12 +78,16 @@ struct Content {
 #[derive(Resource, Default)]
 struct ReceivedMessages(Vec<Content>);
 
-fn record_received<M: Number>(mut come: MessageReader<Received<M>>, names: Query<&NetId>, mut heard: ResMut<ReceivedMessages>) {
-    for Received { from, about, message } in come.read() {
+fn record_received<M: Number>(
+    mut messages: MessageReader<Received<M>>,
+    names: Query<&NetId>,
+    mut received: ResMut<ReceivedMessages>,
+) {
+    for Received { from, about, message } in messages.read() {
         let up = RULES[M::KIND].direction == MessageDirection::ToServer;
         assert_eq!(*from != MessageSource::Server, up, "a message of the wrong direction was received");
         let about = about.map(|pawn| names.get(pawn).expect("the message's pawn exists").0);
-        heard.0.push(Content { kind: M::KIND, about, number: message.number() });
+        received.0.push(Content { kind: M::KIND, about, number: message.number() });
     }
 }
 
@@ -139,7 +143,7 @@ struct Run {
     new: Vec<Content>,
     /// Valid messages whose pawn did not exist.
     late: Vec<Content>,
-    heard: u64,
+    received: u64,
     waves: u32,
     seconds: f32,
 }
@@ -155,7 +159,7 @@ impl Run {
         }
         world.spawn(NetId(2));
         let (new, late) = (Vec::new(), Vec::new());
-        Self { probe, server, guest: None, put: 0, new, late, heard: 0, waves: 0, seconds: 0.0 }
+        Self { probe, server, guest: None, put: 0, new, late, received: 0, waves: 0, seconds: 0.0 }
     }
 
     fn put(&mut self, lane: InjectedMessage, bytes: &[u8]) {
@@ -182,30 +186,30 @@ impl Run {
     fn frame(&mut self, time: Duration) {
         self.probe.pass(time);
         self.seconds += time.as_secs_f32();
-        let heard = core::mem::take(&mut self.probe.app.world_mut().resource_mut::<ReceivedMessages>().0);
-        for word in heard {
-            self.heard += 1;
-            self.waves += u32::from(word.kind == WAVE);
-            assert!(word.about.is_none_or(|pawn| self.is_here(pawn)), "{word:?}");
+        let contents = core::mem::take(&mut self.probe.app.world_mut().resource_mut::<ReceivedMessages>().0);
+        for content in contents {
+            self.received += 1;
+            self.waves += u32::from(content.kind == WAVE);
+            assert!(content.about.is_none_or(|pawn| self.is_here(pawn)), "{content:?}");
             assert!(
-                !self.server || word.about.is_none_or(|pawn| pawn == 1),
-                "{word:?} is about a foreign pawn"
+                !self.server || content.about.is_none_or(|pawn| pawn == 1),
+                "{content:?} is about a foreign pawn"
             );
-            let list = if self.new.contains(&word) { &mut self.new } else { &mut self.late };
-            let known = list.iter().position(|known| *known == word);
-            list.remove(known.unwrap_or_else(|| panic!("{word:?} was received but not sent")));
+            let list = if self.new.contains(&content) { &mut self.new } else { &mut self.late };
+            let known = list.iter().position(|known| *known == content);
+            list.remove(known.unwrap_or_else(|| panic!("{content:?} was received but not sent")));
         }
-        for word in core::mem::take(&mut self.new) {
-            let here = word.about.is_none_or(|pawn| self.is_here(pawn));
+        for content in core::mem::take(&mut self.new) {
+            let here = content.about.is_none_or(|pawn| self.is_here(pawn));
             let may_be_refused =
-                self.server && (word.kind == WAVE || word.about.is_some_and(|pawn| pawn != 1));
-            assert!(!here || may_be_refused, "{word:?} was lost");
+                self.server && (content.kind == WAVE || content.about.is_some_and(|pawn| pawn != 1));
+            assert!(!here || may_be_refused, "{content:?} was lost");
             if !here && !self.server {
-                self.late.push(word);
+                self.late.push(content);
             }
         }
         let stats = *self.probe.app.world().resource::<GameMessageStats>();
-        assert_eq!(stats.received, self.heard);
+        assert_eq!(stats.received, self.received);
         assert!(stats.waiting <= if self.server { 0 } else { WAITING }, "{stats:?}");
         let counted = stats.received + stats.refused + stats.waiting as u64 + stats.expired;
         assert_eq!(counted, self.put, "{stats:?}");

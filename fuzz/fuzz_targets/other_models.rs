@@ -10,7 +10,7 @@ use bevy_unlag_movement::{
     CapsuleWith, KartModel,
     abilities::{Dash, Teleport},
 };
-use bevy_unlag_prediction::{MAX_MOVES, MAX_PUSHES, MovePacket, MoveAck};
+use bevy_unlag_prediction::{MAX_MOVES, MAX_PUSHES, MoveAck, MovePacket};
 use libfuzzer_sys::fuzz_target;
 
 type Able = CapsuleWith<(Dash, Teleport)>;
@@ -31,29 +31,29 @@ where
     assert_eq!(again(&packet), packet);
 }
 
-fn answer<M: MoveModel>(bytes: &[u8])
+fn ack<M: MoveModel>(bytes: &[u8])
 where
     M::State: Debug,
     M::Push: Debug,
 {
-    let Ok(answer) = MoveAck::<M::State, M::Push>::read(&mut BitReader::new(bytes)) else { return };
-    assert!(answer.pushes.len() <= MAX_PUSHES);
-    if let Some(adjustment) = &answer.adjustment {
+    let Ok(ack) = MoveAck::<M::State, M::Push>::read(&mut BitReader::new(bytes)) else { return };
+    assert!(ack.pushes.len() <= MAX_PUSHES);
+    if let Some(adjustment) = &ack.adjustment {
         assert!(M::position(&adjustment.state).is_finite());
     }
-    let printed = format!("{answer:?}");
+    let printed = format!("{ack:?}");
     assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
     // A float at the end of its range may be rounded once.
-    let once = format!("{:?}", again(&answer).adjustment);
-    assert_eq!(format!("{:?}", again(&again(&answer)).adjustment), once);
+    let once = format!("{:?}", again(&ack).adjustment);
+    assert_eq!(format!("{:?}", again(&again(&ack)).adjustment), once);
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((what, bytes)) = bytes.split_first() else { return };
     match what % 4 {
         0 => packet::<KartModel>(bytes),
-        1 => answer::<KartModel>(bytes),
+        1 => ack::<KartModel>(bytes),
         2 => packet::<Able>(bytes),
-        _ => answer::<Able>(bytes),
+        _ => ack::<Able>(bytes),
     }
 });

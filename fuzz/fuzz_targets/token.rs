@@ -7,8 +7,10 @@
 use core::{net::SocketAddr, time::Duration};
 use std::{collections::HashSet, sync::OnceLock, time::SystemTime};
 
-use lightyear_guard::{ConnectTokenRequest, KeyError, ServerAccess, ServerKey, TokenClient, TokenError, fuzzing::TokenProbe};
 use libfuzzer_sys::fuzz_target;
+use lightyear_guard::{
+    ConnectTokenRequest, KeyError, ServerAccess, ServerKey, TokenClient, TokenError, fuzzing::TokenProbe,
+};
 
 const GAME: u64 = 9;
 /// Number of good tokens among the four; the next one is for another game.

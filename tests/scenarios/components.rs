@@ -64,7 +64,7 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
             });
             // Replicated without interpolation, for comparison.
             plain.iter_mut().for_each(|mut plain| {
-                plain.set_if_neq(Health { now, max: 1e9 });
+                plain.set_if_neq(Health { current: now, max: 1e9 });
             });
         },
     );
@@ -101,7 +101,7 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
         }
         checked += 1;
         worst = worst.max((turret.0 - turret_value(view.ticks_since(Tick(0)))).abs());
-        let (now, plain) = (turret.0, plain.now);
+        let (now, plain) = (turret.0, plain.current);
         if let Some((before, plain_before)) = last {
             assert!((now - before).abs() < 1.5, "a jump from {before} to {now}");
             plain_worst = plain_worst.max((plain - plain_before).abs());

@@ -45,7 +45,7 @@ fn held(app: &mut App, id: NetId) -> Option<HeldWeapon> {
     world.query::<(&NetId, &HeldWeapon)>().iter(world).find(|(other, _)| **other == id).map(|(_, held)| *held)
 }
 
-fn trigger(app: &mut App, change: impl FnOnce(&mut WeaponControls)) {
+fn edit_controls(app: &mut App, change: impl FnOnce(&mut WeaponControls)) {
     let world = app.world_mut();
     let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
     change(&mut own.single_mut(world).expect("the app has a pawn"));
@@ -81,14 +81,14 @@ fn play(played: &mut Match, app: fn(&mut Match) -> &mut App, mut look: impl FnMu
     for step in 0..600 {
         let own = app(played);
         match step {
-            20 | 300 => trigger(own, |t| t.equip = Some(1)),
-            120 | 380 => trigger(own, |t| t.equip = Some(0)),
-            60 | 90 | 200 | 260 | 420 | 470 => trigger(own, |t| t.aiming = true),
-            80 | 110 | 220 | 290 | 440 | 500 => trigger(own, |t| t.aiming = false),
+            20 | 300 => edit_controls(own, |t| t.equip = Some(1)),
+            120 | 380 => edit_controls(own, |t| t.equip = Some(0)),
+            60 | 90 | 200 | 260 | 420 | 470 => edit_controls(own, |t| t.aiming = true),
+            80 | 110 | 220 | 290 | 440 | 500 => edit_controls(own, |t| t.aiming = false),
             // Empties a part of the magazine.
-            170 | 172 | 520 => trigger(own, |t| t.set(true)),
-            171 | 190 | 530 => trigger(own, |t| t.set(false)),
-            230 | 560 => trigger(own, |t| t.reload = true),
+            170 | 172 | 520 => edit_controls(own, |t| t.set_fire(true)),
+            171 | 190 | 530 => edit_controls(own, |t| t.set_fire(false)),
+            230 | 560 => edit_controls(own, |t| t.reload = true),
             _ => {}
         }
         if step % 50 == 25 {

@@ -85,6 +85,6 @@ fn hold_still(client: &mut App) {
         world.query::<(&mut InputAccumulator, &mut WeaponControls)>().iter_mut(world)
     {
         *gather = InputAccumulator::default();
-        trigger.set(false);
+        trigger.set_fire(false);
     }
 }

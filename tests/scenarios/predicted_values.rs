@@ -43,7 +43,7 @@ const CROWN: Hat = Hat(7);
 
 fn refuse_crown(mut hats: Query<&mut ValueRequest<Hat>>) {
     for mut hat in &mut hats {
-        if hat.asked() == Some(CROWN) {
+        if hat.requested() == Some(CROWN) {
             hat.refuse();
         }
     }

@@ -112,7 +112,7 @@ fn pawns(app: &mut App) -> Vec<(NetId, Entity)> {
 }
 
 /// A component of the pawn with this network id.
-fn of<T: Component + Clone>(app: &mut App, id: NetId) -> T {
+fn component_of<T: Component + Clone>(app: &mut App, id: NetId) -> T {
     let world = app.world_mut();
     let mut pawns = world.query::<(&NetId, &T)>();
     pawns.iter(world).find(|(other, _)| **other == id).expect("the pawn is there").1.clone()

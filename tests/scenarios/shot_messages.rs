@@ -71,7 +71,7 @@ fn received(app: &App) -> &ReceivedMessages {
 /// Equips a weapon, aims along a direction and pulls the trigger `times` times, one second apart. A pull with
 /// an empty magazine reloads.
 fn fire(game: &mut Match, client: usize, (slot, along): (u8, Vec3), times: u32) {
-    let wanted = Aim::along(along);
+    let wanted = Aim::from_direction(along);
     let hands = |game: &mut Match, pulls: bool, equip: Option<u8>| {
         let world = game.clients[client].world_mut();
         let mut own = world
@@ -80,7 +80,7 @@ fn fire(game: &mut Match, client: usize, (slot, along): (u8, Vec3), times: u32) 
         let (yaw, pitch) = (units_to_angle(wanted.yaw), units_to_angle(wanted.pitch.cast_unsigned()));
         gather.set_view(f64::from(yaw), f64::from(pitch));
         *aim = wanted;
-        trigger.set(pulls);
+        trigger.set_fire(pulls);
         trigger.equip = equip.or(trigger.equip);
     };
     for step in 0..100 {

@@ -30,7 +30,7 @@ fn start_tour(players: u64, conditions: LinkConditions, seed: u64) -> Match {
         client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
     }
     game.run(seconds(8.0));
-    observation::open(&mut game);
+    observation::start_recording(&mut game);
     game
 }
 
@@ -44,7 +44,7 @@ fn pairs(game: &mut Match) -> Vec<(usize, NetId)> {
 fn overall_report(game: &mut Match) -> Report {
     let mut all = Report::default();
     for (client, id) in pairs(game) {
-        all.take(report(&game.server, id, &drawn_frames(&game.clients[client], id, 0.0)));
+        all.merge(report(&game.server, id, &drawn_frames(&game.clients[client], id, 0.0)));
     }
     all
 }
@@ -57,7 +57,7 @@ fn remote_pawns_move_smoothly_within_5_cm_of_the_server_on_bad_links() {
         for seed in [1, 2] {
             let mut game = start_tour(3, preset(name), seed);
             game.run(seconds(30.0));
-            all.take(overall_report(&mut game));
+            all.merge(overall_report(&mut game));
         }
         println!("{name}: {all}");
         assert!(quantile(&all.steps, 0.99) < 0.02, "{name}: frame steps differ from the server's: {all}");
@@ -98,7 +98,7 @@ fn bursts_of_exactly_8_lost_packets_freeze_no_pawn_for_150_ms() {
             game.run(seconds(8.0 / 60.0 / 0.03 / 2.0 - 0.1));
             bursts += 2;
         }
-        all.take(overall_report(&mut game));
+        all.merge(overall_report(&mut game));
     }
     // A burst without a freeze counts as an event, too.
     all.freezes.resize(all.freezes.len().max(bursts * 3), 0.0);
@@ -122,7 +122,7 @@ fn bursts_of_8_lost_packets_on_average_freeze_fewer_than_1_in_20_for_150_ms() {
     for seed in [1, 2, 3] {
         let mut game = start_tour(3, preset("Bursty"), seed);
         game.run(seconds(40.0));
-        all.take(overall_report(&mut game));
+        all.merge(overall_report(&mut game));
         // A burst on one client's downlink can freeze both of its remote pawns.
         bursts += lost(&mut game, true) / 8 * 3 * 2;
     }
@@ -149,10 +149,10 @@ fn remote_pawns_are_within_5_cm_again_0_5_s_after_a_satellite_handover() {
                 place.is_some_and(|(place, _)| place.distance(frame.place) > 0.05)
             };
             longest = CHANGES
-                .map(|at| observation::back(&drawn_frames, at, astray) - at)
+                .map(|at| observation::end_of_first(&drawn_frames, at, astray) - at)
                 .into_iter()
                 .fold(longest, f64::max);
-            all.take(report(&game.server, id, &drawn_frames));
+            all.merge(report(&game.server, id, &drawn_frames));
         }
     }
     println!("Starlink: within 5 cm after {longest:.3} s; {all}");

@@ -19,7 +19,7 @@ fn lossy(variant: Variant, seed: u64) -> TeleportOptions {
     TeleportOptions { variant, rtt, loss: 0.1, seed, force_correction: true, ..TeleportOptions::default() }
 }
 
-fn ahead(report: &TeleportReport, metres: f32) -> bool {
+fn moved_by(report: &TeleportReport, metres: f32) -> bool {
     report.ahead.iter().all(|ahead| (ahead - metres).abs() < 0.02)
 }
 
@@ -38,14 +38,14 @@ fn client_only_teleport_is_corrected_back_by_10_m() {
     let [(cause, metres)] = errors(&report)[..] else { panic!("{report:?}") };
     assert!((metres - 10.0).abs() < 0.1, "{report:?}");
     assert_ne!(cause, CorrectionCause::ServerPush, "the cause must not be a server push");
-    assert!(ahead(&report, 0.0) && report.effects_on_server.is_empty() && report.outcomes.is_empty());
+    assert!(moved_by(&report, 0.0) && report.effects_on_server.is_empty() && report.outcomes.is_empty());
 }
 
 #[test]
 fn client_only_counted_teleport_is_corrected_as_well() {
     let report =
         study(&TeleportOptions { write_method: WriteMethod::Teleport, ..lossless(Variant::ClientOnly) });
-    assert!(ahead(&report, 0.0), "{report:?}");
+    assert!(moved_by(&report, 0.0), "{report:?}");
     let [(_, metres)] = errors(&report)[..] else {
         panic!("the sides were 10 m apart without a correction: {report:?}")
     };
@@ -71,7 +71,7 @@ fn server_only_teleport_arrives_one_rtt_late_without_effect_as_a_server_push() {
     for rtt in [100, 300] {
         let report =
             study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..lossless(Variant::ServerOnly) });
-        assert!(ahead(&report, 10.0), "{report:?}");
+        assert!(moved_by(&report, 10.0), "{report:?}");
         let [jump] = report.jumps[..] else { panic!("{report:?}") };
         assert!(jump.ms >= rtt as f64 && jump.ms < rtt as f64 + 200.0, "{report:?}");
         assert!(report.effects.is_empty(), "the owner must play no effect: {report:?}");
@@ -87,7 +87,7 @@ fn server_only_teleport_arrives_one_rtt_late_without_effect_as_a_server_push() {
 fn server_only_counted_teleport_is_no_correction_but_late_and_without_effect() {
     let report =
         study(&TeleportOptions { write_method: WriteMethod::Teleport, ..lossless(Variant::ServerOnly) });
-    assert!(ahead(&report, 10.0), "{report:?}");
+    assert!(moved_by(&report, 10.0), "{report:?}");
     assert_eq!(errors(&report), []);
     let [jump] = report.jumps[..] else { panic!("{report:?}") };
     assert!(jump.ms >= 100.0, "{report:?}");
@@ -100,9 +100,9 @@ fn server_only_position_write_is_eased_and_a_counted_teleport_is_not() {
     let with =
         |write_method| study(&TeleportOptions { prediction, write_method, ..lossless(Variant::ServerOnly) });
     let written = with(WriteMethod::Position);
-    assert!(ahead(&written, 10.0) && written.slide.is_some_and(|slide| slide.ms > 150.0), "{written:?}");
+    assert!(moved_by(&written, 10.0) && written.slide.is_some_and(|slide| slide.ms > 150.0), "{written:?}");
     let counted = with(WriteMethod::Teleport);
-    assert!(ahead(&counted, 10.0) && counted.slide.is_none(), "{counted:?}");
+    assert!(moved_by(&counted, 10.0) && counted.slide.is_none(), "{counted:?}");
     assert!(counted.jumps.len() == 1, "{counted:?}");
     let in_move = study(&TeleportOptions { prediction, ..lossless(Variant::Stream) });
     assert!(in_move.jumps.len() == 1 && in_move.slide.is_none(), "{in_move:?}");
@@ -111,14 +111,14 @@ fn server_only_position_write_is_eased_and_a_counted_teleport_is_not() {
 #[test]
 fn server_only_teleport_gives_the_owner_no_outcome_when_refused() {
     let report = study(&TeleportOptions { wall: Wall::OnServer, ..lossless(Variant::ServerOnly) });
-    assert!(ahead(&report, 0.0), "{report:?}");
+    assert!(moved_by(&report, 0.0), "{report:?}");
     assert!(report.outcomes.is_empty() && report.jumps.is_empty() && report.corrections.is_empty());
 }
 
 #[test]
 fn server_and_local_teleport_works_on_a_link_without_loss() {
     let report = study(&lossless(Variant::ServerAndLocal));
-    assert!(ahead(&report, 10.0), "{report:?}");
+    assert!(moved_by(&report, 10.0), "{report:?}");
     assert_eq!(report.effects, [0.0], "{report:?}");
     assert_eq!(report.jumps.len(), 1, "{report:?}");
     assert!(report.outcomes.is_empty(), "the owner must receive no outcome: {report:?}");
@@ -135,7 +135,7 @@ fn server_and_local_teleport_is_undone_by_a_correction_of_an_earlier_move() {
                 report.jumps.get(1).unwrap_or_else(|| panic!("the teleport was not undone: {report:?}"));
             assert!(there.metres > 9.0 && there.ms == 0.0, "{report:?}");
             assert!(back.metres < -9.0, "the replay must lack the teleport: {report:?}");
-            assert!(ahead(&report, 10.0), "the server's teleport must restore it: {report:?}");
+            assert!(moved_by(&report, 10.0), "the server's teleport must restore it: {report:?}");
         }
     }
 }
@@ -144,7 +144,7 @@ fn server_and_local_teleport_is_undone_by_a_correction_of_an_earlier_move() {
 fn move_stream_teleport_survives_loss_and_a_correction_with_one_effect() {
     for seed in 1..11 {
         let report = study(&lossy(Variant::Stream, seed));
-        assert!(ahead(&report, 10.0), "seed {seed}: {report:?}");
+        assert!(moved_by(&report, 10.0), "seed {seed}: {report:?}");
         assert_eq!(report.effects, [0.0], "seed {seed}: {report:?}");
         assert_eq!(report.effects_on_server.len(), 1, "seed {seed}: {report:?}");
         assert_eq!(errors(&report), [], "seed {seed}: {report:?}");
@@ -201,7 +201,7 @@ fn move_stream_teleport_refused_by_the_server_is_reported_to_the_owner() {
         let rtt = Duration::from_millis(300);
         let wall = Wall::OnServer;
         let report = study(&TeleportOptions { rtt, wall, loss: 0.1, seed, ..lossless(Variant::Stream) });
-        assert!(ahead(&report, 0.0), "{report:?}");
+        assert!(moved_by(&report, 0.0), "{report:?}");
         let [(ms, false)] = report.outcomes[..] else { panic!("seed {seed}: {report:?}") };
         assert!(ms >= 300.0, "{report:?}");
         assert!(report.effects_on_server.is_empty(), "{report:?}");
@@ -213,7 +213,7 @@ fn move_stream_teleport_refused_by_the_server_is_reported_to_the_owner() {
 #[test]
 fn move_stream_teleport_blocked_on_both_sides_fails_at_once_without_corrections() {
     let report = study(&TeleportOptions { wall: Wall::OnBoth, ..lossless(Variant::Stream) });
-    assert!(ahead(&report, 0.0) && report.jumps.is_empty() && report.effects.is_empty(), "{report:?}");
+    assert!(moved_by(&report, 0.0) && report.jumps.is_empty() && report.effects.is_empty(), "{report:?}");
     assert!(report.corrections.is_empty(), "{report:?}");
     assert!(matches!(report.outcomes[..], [(0.0, false)]), "{report:?}");
 }

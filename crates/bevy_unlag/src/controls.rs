@@ -151,7 +151,7 @@ fn gather_actions(
             gather.crouch(on && actions.pressed(&PlayerAction::Crouch));
             gather.sprint(on && actions.pressed(&PlayerAction::Sprint));
             gather.walk(on && actions.pressed(&PlayerAction::SlowWalk));
-            trigger.set(on && actions.pressed(&PlayerAction::Fire));
+            trigger.set_fire(on && actions.pressed(&PlayerAction::Fire));
             trigger.aiming = on && actions.pressed(&PlayerAction::TakeAim);
             trigger.reload |= on && actions.just_pressed(&PlayerAction::Reload);
             let chosen = PlayerAction::WEAPONS.iter().position(|weapon| actions.just_pressed(weapon));
@@ -177,7 +177,7 @@ fn sample_input(
     >,
 ) {
     for (mut gather, mut input, state) in &mut pawns {
-        let taken = gather.take();
+        let taken = gather.take_input();
         let alive = state.is_none_or(|state| state.body.alive);
         input.0.body =
             if alive { taken } else { CapsuleInput { yaw: taken.yaw, pitch: taken.pitch, ..default() } };

@@ -119,7 +119,7 @@ impl SnapshotHistory {
                 let from = self.snapshots.get(index).filter(|s| s.tick == from)?;
                 // Usually the next one.
                 let to = self.snapshots.get(index + 1).filter(|s| s.tick == to).or_else(|| self.get(to))?;
-                Some(sampler.between(from, to, time, bases))
+                Some(sampler.interpolate(from, to, time, bases))
             }
             ViewStamp::Extrapolated { from, time } => Some(sampler.extrapolate(self.get(from)?, time, bases)),
             ViewStamp::Present => self.newest().map(|newest| newest.pose(bases)),

@@ -40,8 +40,8 @@ pub trait Interpolate: Copy {
     fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self;
 
     /// Returns the value `seconds` after the newest update, while the next one is late. `seconds` is at most
-    /// [`PoseSampler::max_extrapolation_ticks`](crate::PoseSampler::max_extrapolation_ticks). Default: the value is
-    /// held.
+    /// [`PoseSampler::max_extrapolation_ticks`](crate::PoseSampler::max_extrapolation_ticks). Default: the
+    /// value is held.
     #[must_use]
     fn extrapolate(&self, seconds: f32) -> Self {
         let _ = seconds;

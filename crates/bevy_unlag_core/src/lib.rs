@@ -8,8 +8,8 @@
 //! * Replication: [`Snapshot`] is the replicated state of a remote pawn. [`PathRecorder`] selects the
 //!   snapshots to send, so that a curve through them follows the pawn's path, and packs them into a
 //!   [`ProxyUpdate`].
-//! * Sampling: [`SnapshotHistory`] buffers snapshots and [`PoseSampler`] turns them into poses. The client draws
-//!   and the server validates shots with the same code, so both get the same bits.
+//! * Sampling: [`SnapshotHistory`] buffers snapshots and [`PoseSampler`] turns them into poses. The client
+//!   draws and the server validates shots with the same code, so both get the same bits.
 //! * Smoothing: [`ProxySmoothing`] selects how one pawn is drawn, [`Interpolate`] defines interpolation for
 //!   any value, [`BasePoses`] provides the poses of movement bases such as lifts.
 //! * Lag compensation: [`ViewStamp`] records how a pose was sampled, so that the server can reproduce it.

@@ -6,19 +6,19 @@ use bevy::prelude::*;
 
 use crate::Tick;
 
-/// The owner of a pawn has reconnected over a new link: data that came over the old one says nothing about it. Triggered
-/// on servers, for the pawn.
+/// The owner of a pawn has reconnected over a new link: measurements of the old link no longer apply.
+/// Triggered on servers, for the pawn.
 #[derive(EntityEvent, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OwnerReconnected {
-    /// The pawn.
+    /// Pawn of the owner.
     pub entity: Entity,
 }
 
-/// A new match starts: paths, queued moves, projectiles and recorded frames of the old one are void. Ticks continue.
-/// Triggered on servers and on clients.
+/// A new match starts: paths, queued moves, projectiles and recorded frames of the old one are void. Ticks
+/// continue. Triggered on servers and clients.
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatchReset {
-    /// The last tick of the old match.
+    /// Last tick of the old match.
     pub tick: Tick,
 }
 

@@ -22,8 +22,8 @@ pub struct PathKnotConfig {
     /// Maximum error of a heading with a known spin at a tick, in radians. Default: 0.15°. Lowering it costs
     /// bytes in the same way.
     pub turn_tolerance: f32,
-    /// Maximum number of path knots in one update. Default and upper limit: [`MAX_PATH_KNOTS`]. Lowering it saves
-    /// bytes on winding paths and increases the error of pawns that are sent only once a second.
+    /// Maximum number of path knots in one update. Default and upper limit: [`MAX_PATH_KNOTS`]. Lowering it
+    /// saves bytes on winding paths and increases the error of pawns that are sent only once a second.
     pub max_knots: usize,
 }
 

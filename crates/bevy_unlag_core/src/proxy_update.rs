@@ -18,8 +18,8 @@ pub struct ProxyUpdate {
 }
 
 impl ProxyUpdate {
-    /// Creates an update from the newest snapshot and up to [`MAX_PATH_KNOTS`] older ones, oldest first. Further
-    /// ones are ignored.
+    /// Creates an update from the newest snapshot and up to [`MAX_PATH_KNOTS`] older ones, oldest first.
+    /// Further ones are ignored.
     #[must_use]
     pub fn new(snapshot: Snapshot, knots: &[Snapshot]) -> Self {
         let mut update = Self { snapshot, ..Self::default() };
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn update_round_trips_and_one_without_knots_fits_13_bytes() {
+    fn update_round_trips_and_one_without_path_knots_fits_13_bytes() {
         let at = |tick: u32, x: f32| Snapshot::new(Tick(tick), Vec3::new(x, 0.0, 3.0), Vec3::X * 6.0);
         let knot = Snapshot { base: 3, ..at(u32::MAX, 0.7) };
         let update = ProxyUpdate::new(at(3, 1.0), &[at(u32::MAX - 1, 0.5), knot]);

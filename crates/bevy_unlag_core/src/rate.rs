@@ -6,19 +6,20 @@ use bevy::prelude::*;
 
 use crate::PoseSampler;
 
-/// How often the app simulates, and how often pawns are published. Both ends of a network must agree; the handshake
-/// compares the tick.
+/// Rates at which the app simulates and at which pawns are published. Both ends of a network must agree; the
+/// handshake compares the tick.
 ///
-/// The one place that says so: [`SimulationRatePlugin`] sets [`Time<Fixed>`] and the [`PoseSampler`] by it, and the
-/// suite's other plugins read it when they are added.
+/// It is the only setting of these rates: [`SimulationRatePlugin`] sets [`Time<Fixed>`] and the
+/// [`PoseSampler`] by it, and the suite's other plugins read it when they are added.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource)]
 #[doc(alias = "tickrate")]
 pub struct SimulationRate {
-    /// Duration of a simulation tick. Default: 1/64 s. Lowering it increases CPU time and bandwidth in proportion.
+    /// Duration of a simulation tick. Default: 1/64 s. Lowering it increases CPU time and bandwidth in
+    /// proportion.
     pub tick: Duration,
-    /// Ticks between two snapshots of a pawn without an update interval of its own, 1 to 64. Default: 3. Raising it
-    /// saves downlink bandwidth and delays remote pawns accordingly.
+    /// Ticks between two snapshots of a pawn without an update interval of its own, 1 to 64. Default: 3.
+    /// Raising it saves downlink bandwidth and delays remote pawns accordingly.
     #[doc(alias = "cl_updaterate")]
     pub snapshot_ticks: u32,
 }
@@ -49,7 +50,7 @@ impl SimulationRate {
     }
 }
 
-/// Sets the [`SimulationRate`]. Add it before the suite's other plugins; its plugin groups do so by themselves.
+/// Sets the [`SimulationRate`]. Add it before the suite's other plugins; the plugin groups do so themselves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SimulationRatePlugin(pub SimulationRate);
 

@@ -150,7 +150,7 @@ impl PoseSampler {
     /// Across a teleport, a death or a spawn nothing is interpolated: the older pose holds until the tick of
     /// the newer one. `bases` holds the poses of movement bases as the screen shows or showed them.
     #[must_use]
-    pub fn between(
+    pub fn interpolate(
         &self,
         from: &Snapshot,
         to: &Snapshot,
@@ -256,8 +256,8 @@ mod tests {
         let middle = ViewTime::at(Tick(3));
         let truth = parabola(3).position().x;
         let sampler = PoseSampler::default();
-        let cubic = sampler.between(&from, &to, middle, &BaseView::default());
-        let line = PoseSampler { interpolation: Interpolation::Linear, ..sampler }.between(
+        let cubic = sampler.interpolate(&from, &to, middle, &BaseView::default());
+        let line = PoseSampler { interpolation: Interpolation::Linear, ..sampler }.interpolate(
             &from,
             &to,
             middle,
@@ -273,11 +273,11 @@ mod tests {
         let (from, to) = (parabola(2), parabola(9));
         let sampler = PoseSampler::default();
         assert_eq!(
-            sampler.between(&from, &to, ViewTime::at(Tick(2)), &BaseView::default()).position,
+            sampler.interpolate(&from, &to, ViewTime::at(Tick(2)), &BaseView::default()).position,
             from.position()
         );
         assert_eq!(
-            sampler.between(&from, &to, ViewTime::at(Tick(9)), &BaseView::default()).position,
+            sampler.interpolate(&from, &to, ViewTime::at(Tick(9)), &BaseView::default()).position,
             to.position()
         );
     }
@@ -286,7 +286,8 @@ mod tests {
     fn pose_is_never_interpolated_across_a_teleport() {
         let from = parabola(0);
         let to = Snapshot { teleports: 1, ..Snapshot::new(Tick(6), Vec3::X * 50.0, Vec3::ZERO) };
-        let pose = PoseSampler::default().between(&from, &to, ViewTime::at(Tick(5)), &BaseView::default());
+        let pose =
+            PoseSampler::default().interpolate(&from, &to, ViewTime::at(Tick(5)), &BaseView::default());
         assert_eq!(pose.position, from.position());
     }
 

@@ -34,9 +34,9 @@ pub struct ReportedIssue {
     pub message: String,
 }
 
-/// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here, for tests and for games that
-/// display it. The suite's plugins detect the common mistakes themselves, at the cost of a few comparisons
-/// per frame.
+/// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here, for tests and for games
+/// that display it. The suite's plugins detect the common mistakes themselves, at the cost of a few
+/// comparisons per frame.
 #[derive(Resource, Clone, Debug)]
 pub struct SetupDiagnostics {
     /// Whether detection is enabled. Default: `true`.

@@ -19,7 +19,7 @@ impl LastReceivedSnapshot {
     const MAX_TICKS_AFTER: i32 = 96;
 
     /// Records the arrival of a snapshot message.
-    pub fn arrived(&mut self, tick: Tick) {
+    pub fn record(&mut self, tick: Tick) {
         let news = self.0.is_none_or(|known| {
             let later = tick.since(known);
             !(-Self::OTHER_SERVER_TICKS..=0).contains(&later)
@@ -65,8 +65,8 @@ pub struct SnapshotAck {
 /// They are claims of the client. A client that claims less than it has received only feigns a longer
 /// downlink latency, one that claims more a shorter one.
 ///
-/// To validate a shot use [`StepEvent::last_received_snapshot`](crate::StepEvent::last_received_snapshot) instead, which is the value of the
-/// shot's own packet.
+/// To validate a shot use [`StepEvent::last_received_snapshot`](crate::StepEvent::last_received_snapshot)
+/// instead, which is the value of the shot's own packet.
 #[doc(alias = "m_nDeltaTick")]
 #[derive(Component, Clone, PartialEq, Eq, Debug, Default)]
 pub struct SnapshotAcks {
@@ -148,12 +148,12 @@ mod tests {
         let mut last_received_snapshot = LastReceivedSnapshot::default();
         assert_eq!(last_received_snapshot.to_ack_bits(Tick(7)), None);
         for tick in [1_000, 994, 1_003] {
-            last_received_snapshot.arrived(Tick(tick));
+            last_received_snapshot.record(Tick(tick));
         }
         assert_eq!(last_received_snapshot, LastReceivedSnapshot(Some(Tick(1_003))));
         assert_eq!(last_received_snapshot.to_ack_bits(Tick(1_131)), Some(1_003_u32 as u8));
         assert_eq!(last_received_snapshot.to_ack_bits(Tick(1_132)), None);
-        last_received_snapshot.arrived(Tick(40));
+        last_received_snapshot.record(Tick(40));
         assert_eq!(last_received_snapshot, LastReceivedSnapshot(Some(Tick(40))));
     }
 

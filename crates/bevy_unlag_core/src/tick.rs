@@ -155,7 +155,8 @@ pub struct Stall {
     pub skipped: u32,
     /// Longest frame of the last second, in seconds of real time.
     pub longest_frame: f32,
-    /// Seconds of real time since a frame took longer than [`Stall::HITCH_SECONDS`]. Very large if there was none.
+    /// Seconds of real time since a frame took longer than [`Stall::HITCH_SECONDS`]. Very large if there was
+    /// none.
     pub seconds_since_hitch: f32,
 }
 

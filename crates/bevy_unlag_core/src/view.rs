@@ -34,7 +34,7 @@ pub enum ViewStamp {
 pub struct DrawnPose {
     /// Pose in the world.
     pub pose: PoseSample,
-    /// How the pose was sampled.
+    /// Kind of sampling that gave the pose.
     pub stamp: ViewStamp,
 }
 

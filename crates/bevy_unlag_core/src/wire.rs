@@ -24,6 +24,7 @@ impl core::error::Error for WireError {}
 
 /// A value with a bit-packed form. `read` must be total: for any input it returns a valid, bounded value or
 /// an error. It must neither panic nor return a float that is not finite.
+#[doc(alias = "NetSerialize")]
 pub trait Wire: Sized {
     /// Appends the value.
     fn write(&self, w: &mut BitWriter);
@@ -88,6 +89,8 @@ impl Wire for Vec3 {
 }
 
 /// Packs bits into bytes, lowest bit first.
+#[doc(alias = "FBitWriter")]
+#[doc(alias = "bf_write")]
 #[derive(Default, Clone, Debug)]
 pub struct BitWriter {
     bytes: Vec<u8>,
@@ -177,6 +180,8 @@ impl BitWriter {
 }
 
 /// Reads what a [`BitWriter`] wrote.
+#[doc(alias = "FBitReader")]
+#[doc(alias = "bf_read")]
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],

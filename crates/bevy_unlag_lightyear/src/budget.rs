@@ -56,7 +56,7 @@ impl SnapshotSendQueue {
 
     /// Charges `bytes` of optional data if the budget allows and no pawn is deferred. Returns whether it may
     /// be sent.
-    pub(crate) fn spare(&mut self, bytes: usize) -> bool {
+    pub(crate) fn spend_if_idle(&mut self, bytes: usize) -> bool {
         let fits = !self.is_deferring && self.credit >= bytes as f32;
         if fits {
             self.spend(bytes);

@@ -1,6 +1,7 @@
 //! Simulated bad network: two link conditioners, one each way, on a lightyear link.
 //!
-//! All randomness comes from the seed and all time from `Time<Real>`, so a run under stepped time repeats exactly.
+//! All randomness comes from the seed and all time from `Time<Real>`, so a run under stepped time repeats
+//! exactly.
 
 use core::time::Duration;
 

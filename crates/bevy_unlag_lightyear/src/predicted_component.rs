@@ -23,6 +23,7 @@ use crate::{
 const RESEND_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Registration of predicted components.
+#[doc(alias = "PredictionRegistrationExt")]
 pub trait ReplicatePredicted {
     /// Replicates the component `T` of pawns and lets each pawn's owner change it, with prediction: a lamp,
     /// an emote, a choice in a menu. State that affects movement or shots belongs into a
@@ -87,28 +88,28 @@ impl ReplicatePredicted for App {
 /// On the server: the value of `T` that the owner of a pawn requests.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ValueRequest<T: Send + Sync + 'static> {
-    asked: Option<T>,
+    requested: Option<T>,
     /// The newest client tick for which a change has arrived.
-    heard: Option<Tick>,
+    received_tick: Option<Tick>,
     acked_tick: Option<Tick>,
 }
 
 impl<T: Send + Sync + 'static> Default for ValueRequest<T> {
     fn default() -> Self {
-        Self { asked: None, heard: None, acked_tick: None }
+        Self { requested: None, received_tick: None, acked_tick: None }
     }
 }
 
 impl<T: Copy + Send + Sync + 'static> ValueRequest<T> {
     /// Returns the requested value, `None` if there is no request. It can be any value that decodes.
     #[must_use]
-    pub fn asked(&self) -> Option<T> {
-        self.asked
+    pub fn requested(&self) -> Option<T> {
+        self.requested
     }
 
     /// Refuses the request: the value stays, and the owner is corrected.
     pub fn refuse(&mut self) {
-        self.asked = None;
+        self.requested = None;
     }
 
     /// Returns the last client tick that was acknowledged.
@@ -117,9 +118,9 @@ impl<T: Copy + Send + Sync + 'static> ValueRequest<T> {
     }
 
     /// Records a request, unless it is a duplicate or older than a previous one.
-    fn ask(&mut self, value: T, tick: Tick) {
-        if self.heard.is_none_or(|heard| tick.is_newer_than(heard)) {
-            (self.asked, self.heard) = (Some(value), Some(tick));
+    fn record_request(&mut self, value: T, tick: Tick) {
+        if self.received_tick.is_none_or(|received_tick| tick.is_newer_than(received_tick)) {
+            (self.requested, self.received_tick) = (Some(value), Some(tick));
         }
     }
 }
@@ -197,13 +198,13 @@ fn deliver<T: Component + Wire + Copy>(
         }
         let Some((value, tick)) = newest else { continue };
         let pawn = pawns.iter_mut().find(|(_, owner, _)| owner.owner == link);
-        let Some((pawn, _, asked)) = pawn else { continue };
-        if let Some(mut asked) = asked {
-            asked.ask(value, tick);
+        let Some((pawn, _, request)) = pawn else { continue };
+        if let Some(mut request) = request {
+            request.record_request(value, tick);
         } else {
-            let mut asked = ValueRequest::default();
-            asked.ask(value, tick);
-            commands.entity(pawn).insert(asked);
+            let mut request = ValueRequest::default();
+            request.record_request(value, tick);
+            commands.entity(pawn).insert(request);
         }
     }
 }
@@ -223,7 +224,7 @@ fn deliver_host<T: Component + Copy>(
     mut pawns: Query<HostPawn<T>, With<LocalControl>>,
     mut commands: Commands,
 ) {
-    for (pawn, role, value, predicted, asked) in &mut pawns {
+    for (pawn, role, value, predicted, request) in &mut pawns {
         if *role != NetRole::Authority {
             continue;
         }
@@ -231,12 +232,12 @@ fn deliver_host<T: Component + Copy>(
             commands.entity(pawn).insert(PredictedValue::new(*value));
         }
         // Also without a request: through it the host receives the server's changes.
-        let Some(mut asked) = asked else {
+        let Some(mut request) = request else {
             commands.entity(pawn).insert(ValueRequest::<T>::default());
             continue;
         };
         if let Some((value, tick)) = predicted.and_then(|predicted| finished(predicted, tick.0)) {
-            asked.ask(value, tick);
+            request.record_request(value, tick);
         }
     }
 }
@@ -245,17 +246,17 @@ fn apply<T: Component<Mutability = Mutable> + Copy + PartialEq>(
     tick: Res<CurrentTick>,
     mut pawns: Query<(&mut T, &mut ValueRequest<T>, Option<&mut PredictedValue<T>>)>,
 ) {
-    for (mut value, mut asked, predicted) in &mut pawns {
-        if asked.heard != asked.acked_tick {
-            asked.acked_tick = asked.heard;
-            if let Some(wanted) = asked.asked.take() {
+    for (mut value, mut request, predicted) in &mut pawns {
+        if request.received_tick != request.acked_tick {
+            request.acked_tick = request.received_tick;
+            if let Some(wanted) = request.requested.take() {
                 value.set_if_neq(wanted);
             }
         }
         if let Some(mut predicted) = predicted
             && (predicted.is_pending() || predicted.server() != *value)
         {
-            predicted.confirm(*value, asked.acked_tick, tick.0);
+            predicted.confirm(*value, request.acked_tick, tick.0);
         }
     }
 }
@@ -304,16 +305,16 @@ mod tests {
 
     #[test]
     fn duplicate_and_late_requests_are_ignored() {
-        let mut asked = ValueRequest::default();
-        asked.ask(1, Tick(u32::MAX));
-        asked.ask(2, Tick(u32::MAX - 3));
-        asked.ask(3, Tick(u32::MAX));
-        assert_eq!(asked.asked(), Some(1));
-        asked.refuse();
-        asked.ask(1, Tick(u32::MAX));
-        assert_eq!(asked.asked(), None, "it was refused");
-        asked.ask(4, Tick(2));
-        assert_eq!((asked.asked(), asked.heard), (Some(4), Some(Tick(2))));
+        let mut request = ValueRequest::default();
+        request.record_request(1, Tick(u32::MAX));
+        request.record_request(2, Tick(u32::MAX - 3));
+        request.record_request(3, Tick(u32::MAX));
+        assert_eq!(request.requested(), Some(1));
+        request.refuse();
+        request.record_request(1, Tick(u32::MAX));
+        assert_eq!(request.requested(), None, "it was refused");
+        request.record_request(4, Tick(2));
+        assert_eq!((request.requested(), request.received_tick), (Some(4), Some(Tick(2))));
     }
 
     #[test]

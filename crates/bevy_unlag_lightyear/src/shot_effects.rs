@@ -65,7 +65,7 @@ fn send(
                     for (entity, _, _, mut link, _, _, mut outlet, visible) in &mut links {
                         let seen = visible.is_none_or(|visible| filters.shows(visible, pawn));
                         // Snapshots take precedence over cosmetic effects.
-                        if owner != Some(entity) && seen && outlet.spare(bytes.len()) {
+                        if owner != Some(entity) && seen && outlet.spend_if_idle(bytes.len()) {
                             bandwidth.count(MessageClass::Tracers, bytes.len(), 1);
                             link.send::<EffectChannel>(TracerMessage(bytes.clone()));
                         }

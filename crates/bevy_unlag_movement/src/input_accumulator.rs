@@ -7,6 +7,7 @@ use crate::CapsuleInput;
 
 /// Accumulates a player's input devices over frames and produces one [`CapsuleInput`] per tick. A tap
 /// that starts and ends between two ticks still gives one tick with the button down.
+#[doc(alias = "ConsumeMovementInputVector")]
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
 pub struct InputAccumulator {
     yaw: f64,
@@ -50,7 +51,7 @@ impl InputAccumulator {
         self.pitch = if pitch.is_finite() { pitch.clamp(-limit, limit) } else { 0.0 };
     }
 
-    /// Sets the current position of the sticks or keys: `x` is right, `y` is forwards.
+    /// Sets the current position of an analogue stick or of keys: `x` is right, `y` is forwards.
     pub fn axes(&mut self, axes: Vec2) {
         self.axes = axes;
     }
@@ -98,7 +99,7 @@ impl InputAccumulator {
     }
 
     /// Returns the input of this tick and consumes taps; call it once per tick.
-    pub fn take(&mut self) -> CapsuleInput {
+    pub fn take_input(&mut self) -> CapsuleInput {
         let input = self.current();
         for button in [&mut self.jump, &mut self.crouch, &mut self.sprint, &mut self.walk] {
             button.tapped = false;
@@ -124,12 +125,12 @@ mod tests {
         frame(&mut gather, false);
         frame(&mut gather, false);
         assert!(gather.current().jump && gather.current().jump, "current() must not consume the tap");
-        let first = gather.take();
+        let first = gather.take_input();
         assert!(first.jump);
         let mut expected = CapsuleInput::default();
         expected.set_look(0.03, 0.0);
         assert_eq!(first.yaw, expected.yaw, "view changes must add up over frames");
-        assert!(!gather.take().jump);
+        assert!(!gather.take_input().jump);
     }
 
     #[test]
@@ -137,20 +138,20 @@ mod tests {
         let mut gather = InputAccumulator::default();
         for _ in 0..3 {
             frame(&mut gather, true);
-            assert!(gather.take().jump);
+            assert!(gather.take_input().jump);
         }
         frame(&mut gather, false);
-        assert!(!gather.take().jump);
+        assert!(!gather.take_input().jump);
     }
 
     #[test]
     fn several_ticks_in_a_frame_share_the_axes_and_the_view() {
         let mut gather = InputAccumulator::default();
         frame(&mut gather, false);
-        let first = gather.take();
+        let first = gather.take_input();
         assert_eq!(first.forward, 127);
-        assert_eq!(gather.take(), first);
-        assert_eq!(gather.take(), first);
+        assert_eq!(gather.take_input(), first);
+        assert_eq!(gather.take_input(), first);
     }
 
     #[test]
@@ -161,6 +162,6 @@ mod tests {
         gather.look(f32::NAN, f32::INFINITY);
         assert_eq!(gather, before);
         gather.axes(Vec2::NAN);
-        assert_eq!(gather.take().pitch, crate::PITCH_LIMIT);
+        assert_eq!(gather.take_input().pitch, crate::PITCH_LIMIT);
     }
 }

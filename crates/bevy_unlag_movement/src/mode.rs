@@ -98,6 +98,7 @@ pub enum ModePhysics {
 }
 
 /// Tuning of a custom mode. Unreal's `MOVE_Custom`.
+#[doc(alias = "PhysCustom")]
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct CustomMode {
     /// Name for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).

@@ -17,6 +17,7 @@ use crate::{
 const AHEAD: f32 = 0.25;
 
 /// Floor or steep surface below the feet.
+#[doc(alias = "FFindFloorResult")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ProbeFloor {
     /// Point where the capsule would touch it.

@@ -63,7 +63,7 @@ pub struct MoverScene {
     /// All entities with a collider or a movement base.
     known: EntityHashMap<Known>,
     /// Known entities below each entity in the hierarchy.
-    below: EntityHashMap<EntityHashSet>,
+    descendants: EntityHashMap<EntityHashSet>,
     /// Entities to re-examine.
     dirty: Vec<Entity>,
     /// Entities for which a warning was logged.
@@ -99,7 +99,7 @@ impl Default for MoverScene {
             volumes: volumes::Volumes::default(),
             pawns: pawns::Pawns::default(),
             known: EntityHashMap::default(),
-            below: EntityHashMap::default(),
+            descendants: EntityHashMap::default(),
             dirty: Vec::new(),
             warned: EntityHashSet::default(),
         }
@@ -149,6 +149,6 @@ impl MoverScene {
 
     /// Returns whether `entity` is `own` or a descendant of it.
     fn is_own(&self, own: Entity, entity: Entity) -> bool {
-        own == entity || self.below.get(&own).is_some_and(|below| below.contains(&entity))
+        own == entity || self.descendants.get(&own).is_some_and(|below| below.contains(&entity))
     }
 }

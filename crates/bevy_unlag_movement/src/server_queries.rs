@@ -132,7 +132,8 @@ pub(crate) fn is_near_pawn(
     is_near_other_pawn(config.blocked_by, frame, body, state.position, ctx, world)
 }
 
-/// Returns whether another pawn is within [`NEAR_PAWN_DISTANCE`] of a body with its feet at `feet`, in world space.
+/// Returns whether another pawn is within [`NEAR_PAWN_DISTANCE`] of a body with its feet at `feet`, in world
+/// space.
 pub(crate) fn is_near_other_pawn(
     mask: u32,
     frame: Frame,

@@ -50,13 +50,13 @@ pub struct MoveAck<S, P> {
     /// acknowledgements can be about the same move. It wraps.
     pub sequence: u8,
     /// The acknowledged move.
-    pub answered: AckedMove,
+    pub acked: AckedMove,
     /// Number of received moves that directly follow the acknowledged one and are queued, at most 15. The
     /// client need not send them again.
-    pub waiting: u8,
+    pub queued_moves: u8,
     /// Time that the acknowledged move had spent on the server when the acknowledgement was sent, at most
     /// one second. The rest of the time since the move was sent is the round trip.
-    pub held: Duration,
+    pub ack_delay: Duration,
     /// Difference in ticks between the server's tick at the arrival of the newest move and that move's
     /// tick. The client steers its clock with it.
     pub lag: i16,
@@ -82,7 +82,7 @@ impl<S, P> MoveAck<S, P> {
     /// `now`, the client's own tick.
     #[must_use]
     pub fn tick(&self, now: Tick) -> Option<Tick> {
-        match self.answered {
+        match self.acked {
             AckedMove::Start { .. } => None,
             AckedMove::Move(low) => Some(nearest_tick(now, low)),
         }
@@ -111,7 +111,7 @@ impl<S: Wire, P: Wire + Copy> Wire for MoveAck<S, P> {
     fn write(&self, w: &mut BitWriter) {
         w.bits(u32::from(self.epoch & 7), 3);
         w.bits(u32::from(self.sequence), 8);
-        match self.answered {
+        match self.acked {
             AckedMove::Start { now } => {
                 w.bool(true);
                 now.write(w);
@@ -121,8 +121,8 @@ impl<S: Wire, P: Wire + Copy> Wire for MoveAck<S, P> {
                 w.bits(u32::from(low), 16);
             }
         }
-        w.bits(u32::from(self.waiting.min(15)), 4);
-        let held = (self.held.as_secs_f32() * Self::ACK_DELAY_UNITS_PER_SECOND) as u32;
+        w.bits(u32::from(self.queued_moves.min(15)), 4);
+        let held = (self.ack_delay.as_secs_f32() * Self::ACK_DELAY_UNITS_PER_SECOND) as u32;
         w.bits(held.min((1 << Self::ACK_DELAY_BITS) - 1), Self::ACK_DELAY_BITS);
         w.signed(i32::from(self.lag.clamp(-512, 511)), Self::LAG_BITS);
         self.loss.write(w);
@@ -145,13 +145,13 @@ impl<S: Wire, P: Wire + Copy> Wire for MoveAck<S, P> {
         Ok(Self {
             epoch: r.bits(3)? as u8,
             sequence: r.bits(8)? as u8,
-            answered: if r.bool()? {
+            acked: if r.bool()? {
                 AckedMove::Start { now: Tick::read(r)? }
             } else {
                 AckedMove::Move(r.bits(16)? as u16)
             },
-            waiting: r.bits(4)? as u8,
-            held: Duration::from_secs_f32(
+            queued_moves: r.bits(4)? as u8,
+            ack_delay: Duration::from_secs_f32(
                 r.bits(Self::ACK_DELAY_BITS)? as f32 / Self::ACK_DELAY_UNITS_PER_SECOND,
             ),
             lag: r.signed(Self::LAG_BITS)? as i16,

@@ -28,7 +28,7 @@ pub enum CorrectionCause {
     /// A test forced the correction.
     Forced,
     /// The initial state, which is not an error.
-    Start,
+    InitialState,
 }
 
 impl CorrectionCause {
@@ -44,7 +44,7 @@ impl CorrectionCause {
         Self::Configuration,
         Self::Terrain,
         Self::Forced,
-        Self::Start,
+        Self::InitialState,
     ];
 
     /// Returns the index of the cause in [`ALL`](Self::ALL).
@@ -67,7 +67,7 @@ impl CorrectionCause {
             Self::Configuration => "configuration differs",
             Self::Terrain => "terrain differs",
             Self::Forced => "forced",
-            Self::Start => "start",
+            Self::InitialState => "start",
         }
     }
 }

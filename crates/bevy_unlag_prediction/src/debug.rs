@@ -13,10 +13,11 @@ pub struct PredictionDebug {
     pub force_corrections: f32,
     /// On a client: the share of move packets, 0 to 1, that are dropped.
     pub drop_packets: f32,
-    /// On a client: whether every acknowledged move is simulated again from its start state and compared
-    /// with its result. [`PredictionStats::nondeterministic_moves`](crate::PredictionStats::nondeterministic_moves) counts the
-    /// moves that differ. It detects steps that read something other than their arguments, at the cost of
-    /// one more step per move.
+    /// On a client: whether every acknowledged move is simulated again from its start state and compared with
+    /// its result.
+    /// [`PredictionStats::nondeterministic_moves`](crate::PredictionStats::nondeterministic_moves) counts the
+    /// moves that differ. It detects steps that read something other than their arguments, at the cost of one
+    /// more step per move.
     pub replay_every_move: bool,
 }
 

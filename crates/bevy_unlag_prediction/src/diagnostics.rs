@@ -36,14 +36,15 @@ impl<M> MovePredictionDiagnosticsPlugin<M> {
     /// Client: duration of the last replay, in milliseconds.
     pub const REPLAY_TIME: DiagnosticPath = DiagnosticPath::const_new("unlag/replay_time");
     /// Client: number of unacknowledged moves.
-    pub const UNACKNOWLEDGED_MOVES: DiagnosticPath = DiagnosticPath::const_new("unlag/unanswered_moves");
+    pub const UNACKNOWLEDGED_MOVES: DiagnosticPath = DiagnosticPath::const_new("unlag/unacknowledged_moves");
     /// Client: round trip, in milliseconds.
     pub const ROUND_TRIP: DiagnosticPath = DiagnosticPath::const_new("unlag/round_trip");
     /// Server: ticks from a move's own tick to the server tick in which it is due, largest value of all
     /// pawns.
     pub const INPUT_MARGIN: DiagnosticPath = DiagnosticPath::const_new("unlag/input_margin");
     /// Server: moves in the last minute that were missing, so that the pawn was extrapolated.
-    pub const EXTRAPOLATED_MOVES: DiagnosticPath = DiagnosticPath::const_new("unlag/carried_per_minute");
+    pub const EXTRAPOLATED_MOVES: DiagnosticPath =
+        DiagnosticPath::const_new("unlag/extrapolated_moves_per_minute");
     /// Server: moves in the last minute that were not run because their client's clock was too fast.
     pub const WITHHELD: DiagnosticPath = DiagnosticPath::const_new("unlag/withheld_per_minute");
     /// Server: packet loss on the uplink in percent, largest value of all pawns.
@@ -76,12 +77,12 @@ impl<M: MoveModel> Plugin for MovePredictionDiagnosticsPlugin<M> {
         for cause in CorrectionCause::ALL {
             app.register_diagnostic(Diagnostic::new(Self::corrections_of(cause)));
         }
-        app.add_systems(Update, (gauge::<M>, count::<M>));
+        app.add_systems(Update, (measure_gauges::<M>, measure_counters::<M>));
     }
 }
 
 /// Measures the gauges in every frame.
-fn gauge<M: MoveModel>(
+fn measure_gauges<M: MoveModel>(
     own: Query<&PredictionStats, With<SavedMoves<M>>>,
     others: Query<&PredictionStats, With<MoveQueue<M>>>,
     mut diagnostics: Diagnostics,
@@ -147,7 +148,7 @@ impl RollingMinute {
     const SECONDS: usize = 60;
 
     /// Advances to `now`. Returns whether another second is over.
-    fn pass(&mut self, now: Duration) -> bool {
+    fn advance(&mut self, now: Duration) -> bool {
         if self.seconds.is_empty() {
             self.began = now;
             self.seconds.push_back(Counts::default());
@@ -163,7 +164,7 @@ impl RollingMinute {
         passed > 0
     }
 
-    fn take(&mut self, pawn: Entity, now: Counts) {
+    fn record(&mut self, pawn: Entity, now: Counts) {
         let before = self.seen.insert(pawn, now).unwrap_or_default();
         if let Some(second) = self.seconds.back_mut() {
             *second = second.zip(now.zip(before, u64::saturating_sub), u64::saturating_add);
@@ -176,7 +177,7 @@ impl RollingMinute {
 }
 
 /// Measures the events of the last minute, once per second.
-fn count<M: MoveModel>(
+fn measure_counters<M: MoveModel>(
     time: Res<Time<Real>>,
     pawns: Query<(Entity, &PredictionStats), Or<(With<SavedMoves<M>>, With<MoveQueue<M>>)>>,
     servers: Query<(), With<MoveQueue<M>>>,
@@ -184,9 +185,9 @@ fn count<M: MoveModel>(
     mut diagnostics: Diagnostics,
 ) {
     type Paths<M> = MovePredictionDiagnosticsPlugin<M>;
-    let over = minute.pass(time.elapsed());
+    let over = minute.advance(time.elapsed());
     for (pawn, stats) in &pawns {
-        minute.take(pawn, Counts::of(stats));
+        minute.record(pawn, Counts::of(stats));
     }
     if !over {
         return;
@@ -199,7 +200,7 @@ fn count<M: MoveModel>(
     for (cause, count) in CorrectionCause::ALL.into_iter().zip(sum.causes) {
         diagnostics.add_measurement(&Paths::<M>::corrections_of(cause), || count as f64);
     }
-    let first_states = sum.causes[CorrectionCause::Start.index()];
+    let first_states = sum.causes[CorrectionCause::InitialState.index()];
     let corrections = sum.causes.iter().sum::<u64>() - first_states;
     diagnostics.add_measurement(&Paths::<M>::CORRECTIONS, || corrections as f64);
     if !servers.is_empty() {
@@ -276,7 +277,7 @@ mod tests {
             (stats.delay, stats.loss) = (delay, loss);
             (stats.extrapolated_moves, stats.withheld) = (extrapolated_moves, withheld);
             let pawn = app.world_mut().spawn((MoveQueue::<Slider>::default(), stats)).id();
-            correct(&mut app, pawn, 1, CorrectionCause::Start);
+            correct(&mut app, pawn, 1, CorrectionCause::InitialState);
             correct(&mut app, pawn, 1, CorrectionCause::OtherPawn);
         }
         run(&mut app, 2);

@@ -26,7 +26,7 @@ pub(crate) fn step_host_pawn<M: MoveModel>(
         let ctx = StepContext { tick: tick.0, dt, entity, replaying: false };
         pushes.schedule(tick.0);
         let pushed = pushes.apply_due(&model, tick.0, &state);
-        pushes.settle(tick.0);
+        pushes.remove_up_to(tick.0);
         let mut events = Vec::new();
         *state = M::step(&model, &pushed, &input.0, &ctx, &world, &mut events);
         happened.write_batch(events.into_iter().map(|event| StepEvent {

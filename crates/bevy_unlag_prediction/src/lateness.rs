@@ -29,7 +29,7 @@ impl Lateness {
     const UPDATE_INTERVAL: usize = 16;
 
     /// Adds the lateness of a move.
-    pub(crate) fn take(&mut self, ticks: i32) {
+    pub(crate) fn record(&mut self, ticks: i32) {
         if self.samples.len() == Self::WINDOW {
             self.samples.pop_front();
         }
@@ -87,7 +87,7 @@ mod tests {
 
     fn after(samples: impl IntoIterator<Item = i32>) -> i32 {
         let mut lateness = Lateness::default();
-        samples.into_iter().for_each(|sample| lateness.take(sample));
+        samples.into_iter().for_each(|sample| lateness.record(sample));
         lateness.targets(12).expect("there are samples").1
     }
 
@@ -95,7 +95,7 @@ mod tests {
     fn delay_covers_jitter_and_ignores_a_burst_of_loss() {
         assert_eq!(after((0..256).map(|i| 3 + i % 4)), 6);
         let mut lateness = Lateness::default();
-        (0..256).for_each(|i| lateness.take(if (100..108).contains(&i) { 11 - (i - 100) } else { 3 }));
+        (0..256).for_each(|i| lateness.record(if (100..108).contains(&i) { 11 - (i - 100) } else { 3 }));
         assert_eq!(lateness.targets(12).map(|(least, _)| least), Some(3));
     }
 

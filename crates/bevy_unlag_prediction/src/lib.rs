@@ -5,7 +5,7 @@
 //!
 //! Everything is generic over a [`MoveModel`]. The crate contains no networking: mailbox components
 //! ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingMoveAcks`], [`IncomingMoveAcks`]) hold encoded messages,
-//! to be carried by a transport, a lossy pipe of a test or a fuzzer.
+//! to be carried by a transport, a lossy link of a test or a fuzzer.
 //!
 //! * On the owner's client, an [`AutonomousPawn`] reads [`MoveInput`] once per tick,
 //!   steps, stores a [`SavedMoves`] entry and sends it, together with older moves whose packets may be

@@ -71,7 +71,7 @@ pub struct MoveQueue<M: MoveModel> {
     /// Newest moves whose fine and whose coarse check agreed since the last disagreement.
     pub(crate) agreed: [Option<Tick>; 2],
     /// Likely cause of the next disagreement, and the tick at which it occurred.
-    suspect: Option<(CorrectionCause, Tick)>,
+    last_incident: Option<(CorrectionCause, Tick)>,
     pub(crate) outcomes: u64,
     pub(crate) sequence: u8,
     pub(crate) ack_pending: bool,
@@ -102,10 +102,10 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             lag: 0,
             expected_state: None,
             // The owner receives its initial state as a correction.
-            pending_correction: Some(CorrectionCause::Start),
+            pending_correction: Some(CorrectionCause::InitialState),
             error: f32::INFINITY,
             agreed: [None; 2],
-            suspect: None,
+            last_incident: None,
             outcomes: 0,
             sequence: 0,
             ack_pending: true,
@@ -114,7 +114,7 @@ impl<M: MoveModel> Default for MoveQueue<M> {
     }
 }
 
-/// What to do about the next move.
+/// Treatment of the next move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DueMove<I> {
     /// Run this move.
@@ -188,7 +188,7 @@ impl<M: MoveModel> MoveQueue<M> {
 
     /// Returns the number of received moves that have not run yet.
     #[must_use]
-    pub fn waiting(&self) -> usize {
+    pub fn queued_moves(&self) -> usize {
         self.moves.len()
     }
 
@@ -221,7 +221,7 @@ impl<M: MoveModel> MoveQueue<M> {
         self.clock = None;
         self.lateness.forget();
         self.refused = 0;
-        self.pending_correction = Some(CorrectionCause::Start);
+        self.pending_correction = Some(CorrectionCause::InitialState);
         self.since_ack = u32::MAX;
     }
 
@@ -243,13 +243,13 @@ impl<M: MoveModel> MoveQueue<M> {
     }
 
     /// Notes an incident of which the owner may not know, as the likely cause of a disagreement.
-    pub(crate) fn suspect(&mut self, cause: CorrectionCause, now: Tick) {
-        self.suspect = Some((cause, now));
+    pub(crate) fn note_incident(&mut self, cause: CorrectionCause, now: Tick) {
+        self.last_incident = Some((cause, now));
     }
 
     /// Returns the cause of a disagreement: the last incident if it is recent.
     pub(crate) fn likely_cause(&self, now: Tick) -> CorrectionCause {
-        let fresh = self.suspect.filter(|(_, at)| now.since(*at) <= Self::INCIDENT_TICKS);
+        let fresh = self.last_incident.filter(|(_, at)| now.since(*at) <= Self::INCIDENT_TICKS);
         fresh.map_or(CorrectionCause::Unknown, |(cause, _)| cause)
     }
 
@@ -272,7 +272,7 @@ impl<M: MoveModel> MoveQueue<M> {
             // Too far ahead: the client's clock claims this time, and the disagreement that follows is due
             // to it.
             too_fast = self.claim(newest, dt, config, account);
-            self.suspect(CorrectionCause::ClientClock, now);
+            self.note_incident(CorrectionCause::ClientClock, now);
         }
         // Packets in flight from the epoch of a previous pawn may have the same number.
         let stray = self.awaiting_first_move && self.began.is_newer_than(newest);
@@ -288,12 +288,12 @@ impl<M: MoveModel> MoveQueue<M> {
             return too_fast;
         }
         self.refused = 0;
-        self.loss.take(packet.sequence);
+        self.loss.record(packet.sequence);
         let last_received_snapshot = packet.last_received_snapshot(now);
         acks.record(SnapshotAck { own: newest, arrived: now, last_received_snapshot }, packet.epoch);
         if self.awaiting_first_move {
             self.awaiting_first_move = false;
-            account.begin();
+            account.start_epoch();
             let first = packet.runs.first().map_or(0, |run| i32::from(run.length.min(16)) - 1);
             self.next = Some(newest.offset(-first));
             self.delay = lag;
@@ -360,7 +360,7 @@ impl<M: MoveModel> MoveQueue<M> {
                 let again = self.newest_before.is_some_and(|newest| newest.is_newer_than(queued.tick));
                 // After an outage it is later than any delay would cover.
                 if again && !hitching && late <= self.delay + Self::EARLY_TICKS {
-                    self.lateness.take(late);
+                    self.lateness.record(late);
                 }
                 self.moves.insert(index, queued);
             }
@@ -377,7 +377,7 @@ impl<M: MoveModel> MoveQueue<M> {
             let moves = self.newest_before.map_or(1, |before| newest.since(before));
             (0..moves.clamp(1, Self::MAX_FRAME_MOVES))
                 .rev()
-                .for_each(|earlier| self.lateness.take(lag + earlier));
+                .for_each(|earlier| self.lateness.record(lag + earlier));
         }
         self.newest_before = self.newest;
         let most = config.max_buffer.min(256).cast_signed();
@@ -405,9 +405,9 @@ impl<M: MoveModel> MoveQueue<M> {
         Some(now.since(self.next?) - self.delay)
     }
 
-    /// Returns what to do about the next move, and advances past it unless nothing is due. `missing_move_timeout` is in
-    /// ticks.
-    pub(crate) fn due(&mut self, now: Tick, missing_move_timeout: i32) -> DueMove<M::Input> {
+    /// Returns what to do about the next move, and advances past it unless nothing is due.
+    /// `missing_move_timeout` is in ticks.
+    pub(crate) fn next_move(&mut self, now: Tick, missing_move_timeout: i32) -> DueMove<M::Input> {
         let Some((next, ticks_overdue)) = self.next.zip(self.ticks_overdue(now)) else {
             return DueMove::Nothing;
         };

@@ -65,7 +65,7 @@ impl LossMeter {
     const WINDOW: u32 = 64;
 
     /// Records the arrival of a packet.
-    pub(crate) fn take(&mut self, sequence: u8) {
+    pub(crate) fn record(&mut self, sequence: u8) {
         let ahead = self.newest.map_or(1, |newest| sequence.wrapping_sub(newest));
         if (1..128).contains(&ahead) {
             self.newest = Some(sequence);
@@ -108,11 +108,11 @@ mod tests {
         let mut meter = LossMeter::default();
         for i in 0..2_000_u32 {
             if i % 5 != 0 {
-                meter.take(i as u8);
-                meter.take(i as u8);
+                meter.record(i as u8);
+                meter.record(i as u8);
             }
             if i > 40 && (i - 40) % 5 != 0 {
-                meter.take((i - 40) as u8);
+                meter.record((i - 40) as u8);
             }
         }
         let share = meter.share().expect("2,000 packets were sent");

@@ -67,8 +67,8 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
     }
 
     /// Applies a confirmation: the server had this value in its tick `sent`, when it had processed this
-    /// client's ticks up to `acknowledged`, or `None` if it had processed none. A confirmation that is older than
-    /// the newest one received is ignored.
+    /// client's ticks up to `acknowledged`, or `None` if it had processed none. A confirmation that is older
+    /// than the newest one received is ignored.
     pub fn confirm(&mut self, value: T, acknowledged: impl Into<Option<Tick>>, sent: Tick) {
         if self.sent.is_some_and(|newest| newest.is_newer_than(sent)) {
             return;

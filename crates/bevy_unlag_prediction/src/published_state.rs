@@ -40,8 +40,8 @@ impl<M: MoveModel> PublishedExtrapolation<M> {
 /// Maximum number of steps by which the copy is ahead, which bounds the cost of late moves.
 const MAX_AHEAD: i32 = 20;
 
-/// Updates [`PublishedState`]: the pawn's state at the moment of the owner's tick count to which it belongs, or the
-/// copy while moves are missing.
+/// Updates [`PublishedState`]: the pawn's state at the moment of the owner's tick count to which it belongs,
+/// or the copy while moves are missing.
 pub(crate) fn publish_state<M: MoveModel>(
     config: Res<PredictionConfig>,
     model: Res<M::Config>,

@@ -44,16 +44,15 @@ pub(crate) fn reconcile<M: MoveModel>(
     let now = real.elapsed_secs_f64();
     let dt = fixed.timestep().as_secs_f32();
     for (entity, mut state, mut incoming, mut saved, mut pushes, mut offset, mut stats) in &mut pawns {
-        let Some((answer, received_pushes)) = newest_ack::<M>(&mut incoming, &saved, tick.0, &mut stats)
-        else {
+        let Some((ack, received_pushes)) = newest_ack::<M>(&mut incoming, &saved, tick.0, &mut stats) else {
             continue;
         };
-        let Some(answered) = answer.tick(tick.0) else {
+        let Some(acked_tick) = ack.tick(tick.0) else {
             // The server starts an epoch: from here on the owner's moves use its tick count.
-            if let Some(adjustment) = answer.adjustment {
-                if let AckedMove::Start { now } = answer.answered {
-                    saved.restart(answer.epoch, now);
-                    saved.answer = Some(answer.sequence);
+            if let Some(adjustment) = ack.adjustment {
+                if let AckedMove::Start { now } = ack.acked {
+                    saved.restart(ack.epoch, now);
+                    saved.last_ack = Some(ack.sequence);
                     saved.teleports = Some(M::teleports(&adjustment.state) & 15);
                     tick.0 = now;
                 }
@@ -65,14 +64,14 @@ pub(crate) fn reconcile<M: MoveModel>(
             continue;
         };
         let Some(state) = &mut state else { continue };
-        saved.answer = Some(answer.sequence);
-        let news = saved.is_newer_than_acked(answered);
-        if !news && answer.adjustment.is_none() {
+        saved.last_ack = Some(ack.sequence);
+        let news = saved.is_newer_than_acked(acked_tick);
+        if !news && ack.adjustment.is_none() {
             continue;
         }
         stats.acks += u64::from(news);
-        stats.resolving = answer.resolving;
-        saved.loss = answer.loss;
+        stats.resolving = ack.resolving;
+        saved.loss = ack.loss;
 
         let (before, teleports) = (M::position(state), M::teleports(state));
         let began = std::time::Instant::now();
@@ -90,15 +89,15 @@ pub(crate) fn reconcile<M: MoveModel>(
                 step(at, start, input, &pushes)
             });
         }
-        let since_ack = saved.last_acked().map_or(0, |last| answered.since(last));
+        let since_ack = saved.last_acked().map_or(0, |last| acked_tick.since(last));
         let mut settled: Option<SavedMove<M>> = None;
-        for m in saved.settle(answered, answer.waiting) {
+        for m in saved.acknowledge(acked_tick, ack.queued_moves) {
             if debug.replay_every_move {
                 stats.nondeterministic_moves +=
                     u64::from(step(m.tick, &m.start, &m.input, &pushes) != m.result);
             }
-            let bit = usize::try_from(answered.since(m.tick)).ok().filter(|bit| *bit < 64);
-            let there = bit.map_or(answer.adjustment.is_none(), |bit| answer.outcomes >> bit & 1 == 1);
+            let bit = usize::try_from(acked_tick.since(m.tick)).ok().filter(|bit| *bit < 64);
+            let there = bit.map_or(ack.adjustment.is_none(), |bit| ack.outcomes >> bit & 1 == 1);
             if there && m.outcomes.is_empty() && bit.is_some() {
                 outcomes.write(MoveOutcome { entity, tick: m.tick, event: None, succeeded: true });
             }
@@ -108,16 +107,16 @@ pub(crate) fn reconcile<M: MoveModel>(
                 event: Some(event.clone()),
                 succeeded: there,
             }));
-            settled = (m.tick == answered).then_some(m);
+            settled = (m.tick == acked_tick).then_some(m);
         }
-        pushes.settle(answered);
+        pushes.remove_up_to(acked_tick);
         if let Some(sent_at) = settled.as_ref().and_then(|m| m.sent_at)
-            && answer.held.as_secs_f64() < 0.99
+            && ack.ack_delay.as_secs_f64() < 0.99
         {
-            let rtt = now - sent_at - answer.held.as_secs_f64();
+            let rtt = now - sent_at - ack.ack_delay.as_secs_f64();
             stats.sample_rtt(rtt, now);
             if config.steer_clock {
-                steering.sample(f64::from(answer.lag) * f64::from(dt), rtt.max(0.0), now);
+                steering.sample(f64::from(ack.lag) * f64::from(dt), rtt.max(0.0), now);
             }
         }
 
@@ -125,15 +124,15 @@ pub(crate) fn reconcile<M: MoveModel>(
             // A correction forced by a test is replayed regardless.
             a.cause == CorrectionCause::Forced || settled.as_ref().is_none_or(|m| m.result != a.state)
         };
-        let adjusted = answer.adjustment.as_ref().filter(differs);
+        let adjusted = ack.adjustment.as_ref().filter(differs);
         if let Some(adjustment) = adjusted {
             let server = Some(adjustment.state);
-            replayed += replay::<M>(&mut saved, state, answered, server, |at, start, input| {
+            replayed += replay::<M>(&mut saved, state, acked_tick, server, |at, start, input| {
                 step(at, start, input, &pushes)
             });
         }
         let known_teleports = saved.teleports;
-        let server = answer.adjustment.as_ref().map(|a| &a.state).or(settled.as_ref().map(|m| &m.result));
+        let server = ack.adjustment.as_ref().map(|a| &a.state).or(settled.as_ref().map(|m| &m.result));
         let server_teleports = server.map(|server| M::teleports(server) & 15);
         saved.teleports = server_teleports.or(known_teleports);
         if replayed > 0 || adjusted.is_some() {
@@ -145,7 +144,7 @@ pub(crate) fn reconcile<M: MoveModel>(
                 *offset = VisualOffset::default();
             } else if jump != Vec3::ZERO {
                 // The distance that the pawn could run meanwhile is no reason to snap.
-                let run = M::snapshot(state, answered).velocity().length() * since_ack.max(0) as f32 * dt;
+                let run = M::snapshot(state, acked_tick).velocity().length() * since_ack.max(0) as f32 * dt;
                 offset.offset += jump;
                 if offset.offset.length() > config.snap_distance + run {
                     *offset = VisualOffset::default();
@@ -168,10 +167,10 @@ pub(crate) fn reconcile<M: MoveModel>(
         if !teleported && (error > 0.0 || unlike) {
             let cause = cause::<M>(adjustment, config_hash.low(), &model, &world, &stall);
             stats.count_correction(error, cause);
-            debug!(target: "bevy_unlag::corrections", "{entity}: {:.1} cm at {answered:?}: {cause}", error * 100.0);
+            debug!(target: "bevy_unlag::corrections", "{entity}: {:.1} cm at {acked_tick:?}: {cause}", error * 100.0);
             corrections.write(Correction {
                 entity,
-                tick: answered,
+                tick: acked_tick,
                 cause,
                 error,
                 client: mine.copied(),
@@ -238,26 +237,26 @@ fn newest_ack<M: MoveModel>(
     let mut received_pushes = Vec::new();
     for bytes in incoming.drain() {
         stats.ack_bytes += bytes.len() as u64;
-        let Ok(answer) = Ack::<M>::read(&mut BitReader::new(&bytes)) else {
+        let Ok(ack) = Ack::<M>::read(&mut BitReader::new(&bytes)) else {
             stats.malformed += 1;
             continue;
         };
-        let counts = match (answer.answered, saved.epoch) {
+        let counts = match (ack.acked, saved.epoch) {
             (AckedMove::Start { .. }, None) => true,
             // The server starts every further epoch at a later tick.
             (AckedMove::Start { now }, Some((epoch, began))) => {
-                answer.epoch != epoch && now.is_newer_than(began)
+                ack.epoch != epoch && now.is_newer_than(began)
             }
             (AckedMove::Move(_), None) => false,
             (AckedMove::Move(_), Some((epoch, _))) => {
-                let stale = answer.tick(now).is_some_and(|tick| saved.is_stale(tick, answer.sequence));
-                answer.epoch == epoch && !stale
+                let stale = ack.tick(now).is_some_and(|tick| saved.is_stale(tick, ack.sequence));
+                ack.epoch == epoch && !stale
             }
         };
         let newer = newest.as_ref().is_none_or(|newest| {
-            match (newest.tick(now), answer.tick(now)) {
+            match (newest.tick(now), ack.tick(now)) {
                 (Some(old), Some(new)) if old == new => {
-                    answer.sequence.wrapping_sub(newest.sequence).cast_signed() > 0
+                    ack.sequence.wrapping_sub(newest.sequence).cast_signed() > 0
                 }
                 (Some(old), Some(new)) => new.is_newer_than(old),
                 // The start of an epoch supersedes acknowledgements in the previous one.
@@ -265,10 +264,10 @@ fn newest_ack<M: MoveModel>(
             }
         });
         if counts {
-            received_pushes.extend(answer.pushes.iter().map(|(low, push)| (nearest_tick(now, *low), *push)));
+            received_pushes.extend(ack.pushes.iter().map(|(low, push)| (nearest_tick(now, *low), *push)));
         }
         if counts && newer {
-            newest = Some(answer);
+            newest = Some(ack);
         }
     }
     Some((newest?, received_pushes))

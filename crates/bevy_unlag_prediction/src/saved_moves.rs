@@ -45,7 +45,7 @@ pub struct SavedMoves<M: MoveModel> {
     pub(crate) since_packet: u32,
     last_simulated: Option<Tick>,
     /// Sequence number of the last acknowledgement applied.
-    pub(crate) answer: Option<u8>,
+    pub(crate) last_ack: Option<u8>,
     /// The server's teleport count in the last acknowledgement.
     pub(crate) teleports: Option<u8>,
 }
@@ -61,7 +61,7 @@ impl<M: MoveModel> Default for SavedMoves<M> {
             sequence: 0,
             since_packet: 0,
             last_simulated: None,
-            answer: None,
+            last_ack: None,
             teleports: None,
         }
     }
@@ -128,7 +128,7 @@ impl<M: MoveModel> SavedMoves<M> {
     /// the same move the sequence number decides.
     #[must_use]
     pub fn is_stale(&self, tick: Tick, sequence: u8) -> bool {
-        self.last_acked.zip(self.answer).is_some_and(|(known, last)| {
+        self.last_acked.zip(self.last_ack).is_some_and(|(known, last)| {
             let copy = sequence.wrapping_sub(last).cast_signed() <= 0;
             known.is_newer_than(tick) || known == tick && copy
         })
@@ -139,11 +139,15 @@ impl<M: MoveModel> SavedMoves<M> {
         self.received.is_none_or(|received| tick.is_newer_than(received))
     }
 
-    /// Removes and returns all moves up to the acknowledged `tick`, oldest first. The next `waiting` moves
-    /// have been received.
-    pub(crate) fn settle(&mut self, tick: Tick, waiting: u8) -> impl Iterator<Item = SavedMove<M>> + '_ {
+    /// Removes and returns all moves up to the acknowledged `tick`, oldest first. The next `queued_moves`
+    /// moves have been received.
+    pub(crate) fn acknowledge(
+        &mut self,
+        tick: Tick,
+        queued_moves: u8,
+    ) -> impl Iterator<Item = SavedMove<M>> + '_ {
         self.last_acked = Some(tick);
-        self.received = Some(tick.offset(i32::from(waiting)));
+        self.received = Some(tick.offset(i32::from(queued_moves)));
         let settled = self.moves.partition_point(|m| !m.tick.is_newer_than(tick));
         self.moves.drain(..settled)
     }

@@ -7,7 +7,7 @@ use bevy_unlag_core::{MoveModel, Tick};
 
 /// Pushes that wait for their tick or that a replay may need again.
 ///
-/// Call [`scheduled_pushes`](Self::push) on the server. The push is scheduled for a tick that the owner has not
+/// Call [`push`](Self::push) on the server. The push is scheduled for a tick that the owner has not
 /// simulated yet, if the round trip is short enough, and is sent with every acknowledgement until the owner
 /// has simulated that move. Server and owner apply it in this very move, so that no correction is needed.
 /// An owner that receives it late applies it in the past and replays its later moves.
@@ -22,7 +22,7 @@ struct ScheduledPush<P> {
     tick: Tick,
     push: P,
     /// Number of times that the push was sent to the owner.
-    told: u8,
+    times_sent: u8,
     /// Whether the server has applied the push. Unused on the owner, who replays.
     done: bool,
 }
@@ -65,7 +65,7 @@ impl<M: MoveModel> ScheduledPushes<M> {
             return false;
         }
         let index = self.due.partition_point(|due| !due.tick.is_newer_than(tick));
-        self.due.insert(index, ScheduledPush { tick, push, told: 0, done: false });
+        self.due.insert(index, ScheduledPush { tick, push, times_sent: 0, done: false });
         true
     }
 
@@ -98,19 +98,19 @@ impl<M: MoveModel> ScheduledPushes<M> {
 
     /// Returns up to `most` pushes to send to the owner: those sent least often first, then the earliest.
     pub(crate) fn next_to_send(&mut self, most: usize) -> Vec<(Tick, M::Push)> {
-        let mut told = Vec::new();
-        while told.len() < most {
+        let mut sent = Vec::new();
+        while sent.len() < most {
             // The first of the least sent ones that is not in this acknowledgement yet.
-            let open = self.due.iter_mut().filter(|due| !told.contains(&(due.tick, due.push)));
-            let Some(next) = open.min_by_key(|due| due.told) else { break };
-            next.told = next.told.saturating_add(1);
-            told.push((next.tick, next.push));
+            let open = self.due.iter_mut().filter(|due| !sent.contains(&(due.tick, due.push)));
+            let Some(next) = open.min_by_key(|due| due.times_sent) else { break };
+            next.times_sent = next.times_sent.saturating_add(1);
+            sent.push((next.tick, next.push));
         }
-        told
+        sent
     }
 
     /// Removes the pushes up to the tick `settled`.
-    pub(crate) fn settle(&mut self, settled: Tick) {
+    pub(crate) fn remove_up_to(&mut self, settled: Tick) {
         while self.due.front().is_some_and(|due| !due.tick.is_newer_than(settled)) {
             self.due.pop_front();
         }

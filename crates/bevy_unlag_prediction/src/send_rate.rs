@@ -5,6 +5,7 @@ use bevy::prelude::*;
 /// Send rate of the client's moves. Every tick has a move at any rate: waiting moves are sent in the next
 /// packet. A move with a relevant change (see
 /// [`MoveModel::can_combine_with`](bevy_unlag_core::MoveModel::can_combine_with)) never waits.
+#[doc(alias = "cl_cmdrate")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SendRate {
     /// Ticks between two packets. Default 1. A larger value saves packets and delays by as many ticks what

@@ -115,13 +115,13 @@ pub(crate) fn run_moves<M: MoveModel>(
         }
         if queue.expected_state.is_some_and(|left| left != *state) {
             queue.start_correction(CorrectionCause::ServerPush, f32::INFINITY);
-            queue.suspect(CorrectionCause::ServerPush, now);
+            queue.note_incident(CorrectionCause::ServerPush, now);
         }
         if stall.skipped > 0 {
-            queue.suspect(CorrectionCause::ServerStall, now);
+            queue.note_incident(CorrectionCause::ServerStall, now);
         }
         for _ in 0..MAX_MOVES_PER_TICK {
-            let due = queue.due(now, missing_move_timeout);
+            let due = queue.next_move(now, missing_move_timeout);
             if matches!(due, DueMove::Nothing) {
                 break;
             }
@@ -133,10 +133,10 @@ pub(crate) fn run_moves<M: MoveModel>(
                 DueMove::Nothing => break,
                 DueMove::Move(queued) if !account.allows(seconds, &config.time) => {
                     // The client has used up this time. Its next check reveals the difference.
-                    if queue.pending_correction == Some(CorrectionCause::Start) {
+                    if queue.pending_correction == Some(CorrectionCause::InitialState) {
                         queue.pending_correction = Some(CorrectionCause::ClientClock);
                     }
-                    queue.suspect(CorrectionCause::ClientClock, now);
+                    queue.note_incident(CorrectionCause::ClientClock, now);
                     queue.arrived_at = Some(queued.arrived_at);
                     queue.last_input = queued.input;
                     queue.outcomes <<= 1;
@@ -171,7 +171,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                             queue.likely_cause(now),
                             CorrectionCause::ServerStall | CorrectionCause::ClientClock
                         ) {
-                            queue.suspect(CorrectionCause::MissingMoves, now);
+                            queue.note_incident(CorrectionCause::MissingMoves, now);
                         }
                         let cause = queue.likely_cause(now);
                         queue.start_correction(cause, f32::INFINITY);
@@ -227,9 +227,9 @@ pub(crate) fn run_moves<M: MoveModel>(
             // A fine check cannot tell 2 m from 0 m, a coarse one 1 m from 0 m. To end a correction or to
             // confirm a push, both must show no difference at all. During a correction the server does not
             // accept the client's position, either.
-            let correcting = queue
-                .pending_correction
-                .is_some_and(|cause| !matches!(cause, CorrectionCause::Start | CorrectionCause::Forced));
+            let correcting = queue.pending_correction.is_some_and(|cause| {
+                !matches!(cause, CorrectionCause::InitialState | CorrectionCause::Forced)
+            });
             if error <= config.tolerance {
                 if correcting && error > 0.0 {
                     continue;
@@ -329,12 +329,12 @@ pub(crate) fn send_acks<M: MoveModel>(
             pushes.confirm(last_run.offset(-100));
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
-        let answer = MoveAck {
+        let ack = MoveAck {
             epoch: queue.epoch.unwrap_or(0),
             sequence: queue.sequence,
-            answered: last_run.map_or(AckedMove::Start { now: tick.0 }, |run| AckedMove::Move(run.0 as u16)),
-            waiting: queue.consecutive_queued_moves(),
-            held: Duration::from_secs_f64(held),
+            acked: last_run.map_or(AckedMove::Start { now: tick.0 }, |run| AckedMove::Move(run.0 as u16)),
+            queued_moves: queue.consecutive_queued_moves(),
+            ack_delay: Duration::from_secs_f64(held),
             lag: queue.lag,
             loss: queue.loss_level(),
             resolving: account.resolving,
@@ -358,11 +358,11 @@ pub(crate) fn send_acks<M: MoveModel>(
             }
         }
         let mut w = BitWriter::default();
-        answer.write(&mut w);
+        ack.write(&mut w);
         let bytes = w.finish();
         trace!(
             target: "bevy_unlag::moves",
-            "server: to {entity} {:?} at {}: {:?}", answer.answered, M::position(state), queue.pending_correction,
+            "server: to {entity} {:?} at {}: {:?}", ack.acked, M::position(state), queue.pending_correction,
         );
         stats.ack_bytes += bytes.len() as u64;
         stats.acks += 1;

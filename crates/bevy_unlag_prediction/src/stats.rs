@@ -8,6 +8,7 @@ use bevy_unlag_core::Tick;
 use crate::CorrectionCause;
 
 /// Counters of one pawn, on its owner's client and on the server.
+#[doc(alias = "PredictionMetrics")]
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct PredictionStats {
     /// Number of moves simulated (client) or run (server).

@@ -65,6 +65,7 @@ impl Default for TimeDiscrepancyConfig {
 /// [`min_time_margin`](TimeDiscrepancyConfig::min_time_margin). The *clock* balance has no such floor, so
 /// that a burst of loss or a period of latency, after which all the time lost comes back, does not count as
 /// cheating.
+#[doc(alias = "ProcessClientTimeStampForTimeDiscrepancy")]
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
 pub struct TimeDiscrepancy {
     /// Seconds of moves run beyond the time that has passed.
@@ -129,7 +130,7 @@ impl TimeDiscrepancy {
 
     /// Starts a new epoch of the client. Time by which its clock was behind in the old one, such as a
     /// silence, is no credit in the new one.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn start_epoch(&mut self) {
         let behind = self.claimed.min(0.0);
         self.claimed -= behind;
         self.lifetime -= behind;
@@ -174,6 +175,7 @@ impl TimeDiscrepancy {
 }
 
 /// Detection of a client's clock that runs too fast; see [`TimeDiscrepancyConfig::detection`].
+#[doc(alias = "OnTimeDiscrepancyDetected")]
 #[derive(Message, Clone, Copy, Debug)]
 pub struct TimeDiscrepancyDetected {
     /// The pawn on the server.

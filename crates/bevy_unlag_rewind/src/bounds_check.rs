@@ -18,7 +18,7 @@ pub(crate) fn warn_about_boxes_out_of_bounds(
 ) {
     let mut room = LimbPoses::default();
     for (entity, path, history, boxes, rig) in &pawns {
-        if warned.len() >= MOST || warned.iter().any(|set| set.same(boxes)) {
+        if warned.len() >= MOST || warned.iter().any(|set| set.is_same_set(boxes)) {
             continue;
         }
         let limbs = match (history.bones.newest_limbs(), rig, path.present()) {

@@ -14,7 +14,7 @@ use bevy_unlag_core::{SUB_TICKS, sub_ticks};
 /// in that tick, as in [`FrameHistory::frames`](crate::FrameHistory::frames), not those on any screen;
 /// the eye keeps the offset from the shooter's root that the ray's origin has now. So a shooter that
 /// steps out from behind a wall can hit what it sees, and one that fires and steps back gains nothing.
-/// The shooter is the entity in [`RewindFilter::without`](crate::RewindFilter::without); if there is
+/// The shooter is the entity in [`RewindFilter::exclude`](crate::RewindFilter::exclude); if there is
 /// none, the eye stays at the origin of the ray.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoverProtection {
@@ -24,19 +24,19 @@ pub struct CoverProtection {
     pub grace: Duration,
     /// Age up to which views are exempt from the rule, measured when the shot arrived. Default: 150 ms, a
     /// typical view on a good link. A larger value restricts the protection to shots from worse links.
-    pub beyond: Duration,
+    pub max_exempt_age: Duration,
 }
 
 impl Default for CoverProtection {
     fn default() -> Self {
-        Self { grace: Duration::from_millis(100), beyond: Duration::from_millis(150) }
+        Self { grace: Duration::from_millis(100), max_exempt_age: Duration::from_millis(150) }
     }
 }
 
 impl CoverProtection {
     /// Returns whether the rule applies to a view of this age, in 1/256 of a tick.
     pub(crate) fn concerns(&self, rewound: i64, tick_seconds: f32) -> bool {
-        rewound > sub_ticks(self.beyond, tick_seconds)
+        rewound > sub_ticks(self.max_exempt_age, tick_seconds)
     }
 
     /// Returns whether a victim that has been out of sight for this many ticks is protected.

@@ -67,7 +67,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
             first.look(body, &mut room);
         });
         let counted = first.hit?;
-        counted.before(self.block(origin, ray.direction.into(), counted.reach())).ok()
+        counted.before(self.first_obstacle(origin, ray.direction.into(), counted.reach())).ok()
     }
 
     /// Calls `each` with every drawn body that the filter accepts.
@@ -102,7 +102,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
 
     /// Returns the first obstacle on this screen along a ray with a unit direction.
     #[must_use]
-    pub fn block(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
+    pub fn first_obstacle(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
         let fixed = self.world.cast(origin, direction, max_distance);
         let mut way = NearestObstacle::new(fixed, max_distance);
         self.each_mover(|entity, occluder, pose| way.consider((entity, occluder), pose, origin, direction));

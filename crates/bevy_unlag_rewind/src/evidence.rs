@@ -86,8 +86,8 @@ pub struct ShotEvidence {
 /// Notes of the caller on decisions outside the ray cast.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EvidenceNotes {
-    /// View time that the shooter claimed, before a [`ViewTimeValidator`](crate::ViewTimeValidator) corrected it;
-    /// [`ShotEvidence::time`] contains the time that was requested from the query.
+    /// View time that the shooter claimed, before a [`ViewTimeValidator`](crate::ViewTimeValidator) corrected
+    /// it; [`ShotEvidence::time`] contains the time that was requested from the query.
     pub claimed: Option<ViewTime>,
     /// Target that the shooter claimed, and the resulting hit if the ray itself did not hit it: see
     /// [`Rewound::cast_ray_claimed`](crate::Rewound::cast_ray_claimed).
@@ -194,7 +194,7 @@ impl ShotEvidence {
     }
 
     /// Resolves the shot again from this record alone, with the same code as the original. `sampler` is
-    /// that of the server. An unmodified record reproduces its own [`query_result`](Self::answer).
+    /// that of the server. An unmodified record reproduces its own [`answer`](Self::answer).
     ///
     /// # Errors
     /// Returns the reason if the ray hit no target.

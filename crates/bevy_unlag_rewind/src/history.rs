@@ -1,4 +1,4 @@
-//! Per-pawn history of sent snapshots and authoritative frames.
+//! Per-pawn history of authoritative frames, limb poses and hit boxes.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,9 @@ use crate::{BodyBounds, Frame, HitBoxes, RewindLimits, bones::BoneHistory, frame
 /// within the rewind window.
 const MAX_OLD_SETS: usize = 8;
 
-/// What rewind remembers of a pawn beside its [`PublishedPath`]: where it really was, its limbs, and the hit boxes that
-/// it had before.
+/// Authoritative poses, limb poses and earlier hit boxes of a pawn. Its [`PublishedPath`] holds the snapshots
+/// that were sent to clients.
+#[doc(alias = "LagCompensationHistory")]
 #[derive(Component, Clone, Debug, Default)]
 #[require(PublishedPath)]
 pub struct FrameHistory {

@@ -8,6 +8,7 @@ use crate::{HitBoxBones, HitBoxFile, RewindSystems};
 /// Inserts the hit boxes of a `*.hitboxes.ron` asset into a pawn when the asset is loaded or changed, by
 /// means of [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], which has to be added before. A server without
 /// assets reads its files with [`HitBoxFile::from_ron`](checked_ron::RonFile::from_ron).
+#[doc(alias = "UPhysicsAsset")]
 #[derive(Component, Clone, Debug)]
 pub struct HitBoxAsset(pub Handle<HitBoxFile>);
 

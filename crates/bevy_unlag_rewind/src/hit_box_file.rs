@@ -28,7 +28,7 @@ use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
 /// # assert_eq!(file.unwrap().boxes.len(), 3);
 /// ```
 ///
-/// Metres and degrees. Nothing that a file says is trusted: see [`RonError`]. Give it to a pawn with
+/// Metres and degrees. Every value of a file is checked: see [`RonError`]. Give it to a pawn with
 /// [`HitBoxBones`](crate::HitBoxBones), or from an asset server with [`HitBoxAsset`](crate::HitBoxAsset).
 #[derive(Asset, TypePath, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -87,6 +87,7 @@ impl BodyBounds {
 /// Hit boxes of a pawn, shared between pawns of one kind. A pawn may be given another set at any time:
 /// shots with views from before the change are tested against the old one, on the
 /// [`LimbRig`](bevy_unlag_core::LimbRig) that the pawn had with it.
+#[doc(alias = "mstudiohitboxset_t")]
 #[derive(Component, Clone, Debug)]
 pub struct HitBoxes {
     set: Arc<HitBoxSet>,
@@ -154,7 +155,7 @@ impl HitBoxes {
 
     /// Returns whether both are the same set.
     #[must_use]
-    pub fn same(&self, other: &Self) -> bool {
+    pub fn is_same_set(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.set, &other.set)
     }
 }

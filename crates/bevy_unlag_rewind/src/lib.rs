@@ -5,8 +5,9 @@
 //!   the physics world, so no live collider is moved for a shot.
 //! * Limb poses come from a [`LimbRig`](bevy_unlag_core::LimbRig), or from the [`LimbNodes`] of an
 //!   animated model, which [`HitBoxBones`] finds by the names in a [`HitBoxFile`].
-//! * [`FrameHistory`] stores the snapshots that were *sent*, because a client can only have drawn those,
-//!   and the server's own poses of the last ticks.
+//! * [`PublishedPath`](bevy_unlag_smoothing::PublishedPath) stores the snapshots that were *sent*, because a
+//!   client can only have drawn those. [`FrameHistory`] stores the server's own poses of the last ticks, limb
+//!   poses and earlier hit boxes.
 //! * [`RecordTransform`] records entities without a movement model in the same way: AI characters, props,
 //!   platforms.
 //! * [`RewindQuery::at`] selects a moment. The [`Rewound`] that it returns casts rays and shapes against
@@ -82,7 +83,7 @@ pub use rewind_time_source::RewindTimeSource;
 #[cfg(feature = "gizmos")]
 pub use rewind_view::{RewindGizmos, RewindView, RewindViewPlugin};
 pub use table::RewindTable;
-pub use view::{HitLayers, RewindFilter, RewindTime, StampOverride, Team, View};
+pub use view::{HitLayers, QueryView, RewindFilter, RewindTime, StampOverride, Team};
 pub use view_time_validator::{
     ValidatedOverrides, ValidatedViewTime, ViewClaim, ViewMismatchAction, ViewTimeError, ViewTimeStats,
     ViewTimeValidator, ViewValidationConfig,
@@ -97,7 +98,7 @@ pub enum RewindSystems {
     Record,
     /// In [`FixedPostUpdate`] after [`Record`](Self::Record), and in [`Last`] after snapshots were sent:
     /// updates the [`RewindTable`]. Run queries after this set.
-    Follow,
+    UpdateTable,
     /// In [`PostUpdate`], before transform propagation: searches for bones by name.
     FindBones,
     /// In [`PostUpdate`], after transform propagation: reads limb poses from nodes; on the server into
@@ -163,17 +164,19 @@ impl Plugin for RewindQueryPlugin {
             .add_observer(table::on_despawn)
             .configure_sets(
                 FixedPostUpdate,
-                (RewindSystems::Record, RewindSystems::Follow).chain().after(SmoothingSystems::Record),
+                (RewindSystems::Record, RewindSystems::UpdateTable).chain().after(SmoothingSystems::Record),
             )
             .add_systems(
                 FixedPostUpdate,
                 (
                     history::record.in_set(RewindSystems::Record),
-                    view_time_validator::listen.in_set(RewindSystems::Record),
-                    (table::follow, moved_colliders::follow).chain().in_set(RewindSystems::Follow),
+                    view_time_validator::receive_acknowledgements.in_set(RewindSystems::Record),
+                    (table::update_table, moved_colliders::update_colliders)
+                        .chain()
+                        .in_set(RewindSystems::UpdateTable),
                 ),
             )
-            .add_systems(Last, table::follow.in_set(RewindSystems::Follow))
+            .add_systems(Last, table::update_table.in_set(RewindSystems::UpdateTable))
             .add_systems(PostUpdate, drawn_query::set_base_view_time.after(VisualSystems::Draw));
     }
 }

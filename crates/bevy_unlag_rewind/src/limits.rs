@@ -8,6 +8,7 @@ use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime, sub_ticks};
 use crate::CoverProtection;
 
 /// Whether shots are resolved in the shooter's past.
+#[doc(alias = "sv_unlag")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum RewindMode {
     /// Targets are posed as the shooter saw them.
@@ -19,7 +20,7 @@ pub enum RewindMode {
 }
 
 /// Limits on how far back a shot may reach. The resource applies to every query without limits of its
-/// own; a weapon or a game mode may pass its own in [`View::limits`](crate::View::limits).
+/// own; a weapon or a game mode may pass its own in [`QueryView::limits`](crate::QueryView::limits).
 #[doc(alias = "sv_maxunlag")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct RewindLimits {
@@ -136,7 +137,12 @@ impl RewindLimits {
 
     /// Returns the oldest moment that is accepted for any target of a shot that arrived in the tick
     /// `now`.
-    pub(crate) fn oldest(&self, now: Tick, tick_seconds: f32, round_trip: Option<Duration>) -> ViewTime {
+    pub(crate) fn oldest_accepted(
+        &self,
+        now: Tick,
+        tick_seconds: f32,
+        round_trip: Option<Duration>,
+    ) -> ViewTime {
         let oldest = sub_ticks(self.max_age, tick_seconds);
         ViewTime::at(now).later(-self.faded(oldest, round_trip))
     }

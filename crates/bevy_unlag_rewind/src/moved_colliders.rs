@@ -78,7 +78,7 @@ impl MovedColliders {
 }
 
 /// Moves the colliders to the pawns' present poses, and records the poses if the backend needs them.
-pub(crate) fn follow(backend: Res<RewindBackend>, moved: Res<MovedColliders>, query: RewindQuery) {
+pub(crate) fn update_colliders(backend: Res<RewindBackend>, moved: Res<MovedColliders>, query: RewindQuery) {
     match *backend {
         RewindBackend::Table => moved.lock().clear(),
         RewindBackend::MoveColliders(poses) => query.place_targets(&mut moved.lock(), poses),

@@ -22,8 +22,8 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{BasePoses, CurrentTick, NetId, PoseSampler, ProxySmoothing, Tick, ViewTime};
 
 use crate::{
-    FrameHistory, HitLayers, MatchStart, MovedColliders, Occluder, RewindBackend, RewindFilter, RewindLimits,
-    RewindRefusal, RewindTable, RewindTime, Team, View, WorldTrace,
+    FrameHistory, HitLayers, MatchStart, MovedColliders, Occluder, QueryView, RewindBackend, RewindFilter,
+    RewindLimits, RewindRefusal, RewindTable, RewindTime, Team, WorldTrace,
 };
 pub use beam::BeamCache;
 use bevy_unlag_smoothing::PublishedPath;
@@ -64,11 +64,11 @@ type Mover = (
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_unlag_core::ViewTime;
-/// use bevy_unlag_rewind::{RewindFilter, RewindQuery, RewindTime, View};
+/// use bevy_unlag_rewind::{RewindFilter, RewindQuery, RewindTime, QueryView};
 ///
 /// fn shoot(query: RewindQuery, shooter: Entity, eye: Vec3, look: Vec3, from_view: ViewTime) {
-///     let Ok(then) = query.at(RewindTime::View(View::from(from_view))) else { return };
-///     match then.of(RewindFilter::without(shooter)).cast_ray(eye, look, 200.0) {
+///     let Ok(then) = query.at(RewindTime::View(QueryView::from(from_view))) else { return };
+///     match then.with_filter(RewindFilter::exclude(shooter)).cast_ray(eye, look, 200.0) {
 ///         Ok(hit) => info!("{:?} of {:?}", hit.group, hit.target),
 ///         Err(miss) => info!("missed: {miss:?}"),
 ///     }
@@ -121,9 +121,9 @@ impl<'w, 's> RewindQuery<'w, 's> {
     /// Selects a view that was [accepted](Self::at) before, without checking its age again. For
     /// projectiles that continue from there with [`Rewound::later`].
     #[must_use]
-    pub fn admitted<'a>(&'a self, view: View<'a>) -> Rewound<'a, 'w, 's> {
+    pub fn at_validated<'a>(&'a self, view: QueryView<'a>) -> Rewound<'a, 'w, 's> {
         let limits = view.limits.unwrap_or(&self.limits);
-        let moment = Moment::admitted(&view, limits, self.tick.0, self.sampler.tick_seconds);
+        let moment = Moment::at_validated(&view, limits, self.tick.0, self.sampler.tick_seconds);
         let bases_at = view.bases.unwrap_or(ViewTime::at(self.tick.0));
         let bases = self.bases.at(bases_at);
         Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() }

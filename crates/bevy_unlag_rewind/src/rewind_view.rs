@@ -18,7 +18,7 @@ pub struct RewindGizmos;
 
 /// Debug view of the last shots: drawn hit boxes in red, tested ones in blue, present ones in grey, the
 /// ray, the bounds of the candidates, and the snapshots that were used. Add shots with
-/// [`judged`](Self::judged) and [`drawn_query`](Self::drawn); the weapons of this suite do so.
+/// [`push_tested`](Self::push_tested) and [`push_drawn`](Self::push_drawn); the weapons of this suite do so.
 #[doc(alias = "sv_showlagcompensation")]
 #[derive(Resource, Clone, Debug)]
 pub struct RewindView {
@@ -28,7 +28,7 @@ pub struct RewindView {
     pub lifetime: Duration,
     /// Maximum number of visible shots. Default: 3, since more are hard to tell apart.
     pub shots: usize,
-    judged: VecDeque<(Option<Duration>, ShotEvidence)>,
+    tested: VecDeque<(Option<Duration>, ShotEvidence)>,
     drawn: VecDeque<(Option<Duration>, DrawnEvidence)>,
 }
 
@@ -38,7 +38,7 @@ impl Default for RewindView {
             enabled: false,
             lifetime: Duration::from_secs(6),
             shots: 3,
-            judged: VecDeque::new(),
+            tested: VecDeque::new(),
             drawn: VecDeque::new(),
         }
     }
@@ -46,22 +46,22 @@ impl Default for RewindView {
 
 impl RewindView {
     /// Adds a shot as the server tested it.
-    pub fn judged(&mut self, evidence: ShotEvidence) {
-        push(&mut self.judged, evidence, self.shots);
+    pub fn push_tested(&mut self, evidence: ShotEvidence) {
+        push(&mut self.tested, evidence, self.shots);
     }
 
     /// Adds a shot as this app's screen showed it.
-    pub fn drawn(&mut self, evidence: DrawnEvidence) {
+    pub fn push_drawn(&mut self, evidence: DrawnEvidence) {
         push(&mut self.drawn, evidence, self.shots);
     }
 
     /// Removes expired shots.
     fn age(&mut self, now: Duration) {
         if !self.enabled {
-            self.judged.clear();
+            self.tested.clear();
             self.drawn.clear();
         }
-        age(&mut self.judged, now, self.lifetime);
+        age(&mut self.tested, now, self.lifetime);
         age(&mut self.drawn, now, self.lifetime);
     }
 }
@@ -120,7 +120,7 @@ fn draw(
     mut gizmos: Gizmos<RewindGizmos>,
 ) {
     view.age(time.elapsed());
-    for (_, evidence) in &view.judged {
+    for (_, evidence) in &view.tested {
         evidence.lines(&sampler, &mut |a, b, part| gizmos.line(a, b, colour(part)));
         let Ok(way) = Dir3::new(evidence.direction) else { continue };
         // Labels face the origin of the shot.
@@ -138,7 +138,7 @@ fn draw(
 fn colour(part: EvidencePart) -> Color {
     let colour = match part {
         EvidencePart::Drawn => tailwind::RED_500,
-        EvidencePart::Judged => tailwind::BLUE_500,
+        EvidencePart::Tested => tailwind::BLUE_500,
         EvidencePart::Live => tailwind::GRAY_400.with_alpha(0.5),
         EvidencePart::Envelope => tailwind::BLUE_300.with_alpha(0.25),
         EvidencePart::Ray => tailwind::YELLOW_300,

@@ -67,7 +67,7 @@ impl SweptBounds {
             return each(from.tick, to.tick, Self::EVERYWHERE);
         }
         let bases = BaseView::default();
-        let at = |tick: Tick| sampler.between(from, to, ViewTime::at(tick), &bases);
+        let at = |tick: Tick| sampler.interpolate(from, to, ViewTime::at(tick), &bases);
         // Part of a cubic curve is a cubic curve, and it lies within the hull of its control points.
         let mut start = from.tick;
         let mut a = at(start);

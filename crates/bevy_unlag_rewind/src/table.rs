@@ -185,7 +185,7 @@ impl RewindTable {
     }
 
     /// Writes the new snapshots of a pawn into its rows.
-    fn follow(
+    fn write_new_snapshots(
         &mut self,
         slot: usize,
         (path, history): (&PublishedPath, &FrameHistory),
@@ -293,7 +293,7 @@ fn is_same_rig(a: Option<&LimbRig>, b: Option<&LimbRig>) -> bool {
 }
 
 /// Updates the table, after frames were recorded and after snapshots were sent.
-pub(crate) fn follow(
+pub(crate) fn update_table(
     (tick, sampler, limits): (Res<CurrentTick>, Res<PoseSampler>, Res<RewindLimits>),
     mut table: ResMut<RewindTable>,
     mut pawns: Query<Pawn>,
@@ -317,7 +317,7 @@ pub(crate) fn follow(
             }
         };
         if let Some(Some(place)) = table.slots.get_mut(slot)
-            && !(place.boxes.same(boxes) && is_same_rig(place.rig.as_ref(), rig))
+            && !(place.boxes.is_same_set(boxes) && is_same_rig(place.rig.as_ref(), rig))
         {
             let old = core::mem::replace(&mut place.boxes, boxes.clone());
             history.store_old_hit_boxes(old, core::mem::replace(&mut place.rig, rig.copied()), now);
@@ -332,7 +332,7 @@ pub(crate) fn follow(
                 place.sent = None;
             }
         }
-        table.follow(slot, (path, &history), boxes, &sampler.of(mode), now);
+        table.write_new_snapshots(slot, (path, &history), boxes, &sampler.of(mode), now);
         table.follow_present(slot, path, boxes);
     }
     // A pawn without hit boxes is not a target any more.

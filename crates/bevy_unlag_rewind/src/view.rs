@@ -18,12 +18,12 @@ pub enum RewindTime<'a> {
     /// purposes.
     At(ViewTime),
     /// The view that a client claims for its screen, within the limits.
-    View(View<'a>),
+    View(QueryView<'a>),
 }
 
 /// View of a shooter's screen.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct QueryView<'a> {
     /// View time of the remote pawns.
     pub time: ViewTime,
     /// Targets that were drawn from other snapshots than [`time`](Self::time) implies.
@@ -43,7 +43,7 @@ pub struct View<'a> {
     pub limits: Option<&'a RewindLimits>,
 }
 
-impl From<ViewTime> for View<'_> {
+impl From<ViewTime> for QueryView<'_> {
     /// Creates the view of a screen without packet loss, for a shot that has just arrived.
     fn from(time: ViewTime) -> Self {
         Self {
@@ -116,10 +116,13 @@ impl StampOverride {
 }
 
 /// Team of a pawn. A pawn without this component belongs to no team.
+#[doc(alias = "FGenericTeamId")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Team(pub u8);
 
 /// Collision layers of a target, as a bit mask; a filter selects some of them. Default: all.
+#[doc(alias = "CollisionLayers")]
+#[doc(alias = "LayerMask")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HitLayers(pub u32);
 
@@ -135,20 +138,20 @@ impl Default for HitLayers {
 #[derive(Clone, Copy, Default)]
 pub struct RewindFilter<'a> {
     /// Entity to exclude, such as the shooter.
-    pub without: Option<Entity>,
+    pub exclude: Option<Entity>,
     /// Team to exclude, such as the shooter's own.
     pub exclude_team: Option<Team>,
     /// Layers to test. A target must be in at least one of them.
     pub layers: HitLayers,
     /// Predicate that a target's entity must satisfy.
-    pub only: Option<&'a (dyn Fn(Entity) -> bool + Sync)>,
+    pub predicate: Option<&'a (dyn Fn(Entity) -> bool + Sync)>,
 }
 
 impl core::fmt::Debug for RewindFilter<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("RewindFilter")
-            .field("without", &self.without)
-            .field("not_of", &self.exclude_team)
+            .field("exclude", &self.exclude)
+            .field("exclude_team", &self.exclude_team)
             .field("layers", &self.layers)
             .finish_non_exhaustive()
     }
@@ -157,14 +160,14 @@ impl core::fmt::Debug for RewindFilter<'_> {
 impl RewindFilter<'_> {
     /// Creates a filter that excludes one entity.
     #[must_use]
-    pub fn without(entity: Entity) -> Self {
-        Self { without: Some(entity), ..Self::default() }
+    pub fn exclude(entity: Entity) -> Self {
+        Self { exclude: Some(entity), ..Self::default() }
     }
 
     pub(crate) fn allows(&self, entity: Entity, team: Option<Team>, layers: HitLayers) -> bool {
-        self.without != Some(entity)
+        self.exclude != Some(entity)
             && (self.exclude_team.is_none() || self.exclude_team != team)
             && self.layers.0 & layers.0 != 0
-            && self.only.is_none_or(|only| only(entity))
+            && self.predicate.is_none_or(|predicate| predicate(entity))
     }
 }

@@ -23,7 +23,7 @@ pub struct ViewClaim {
     /// Claimed view time.
     pub time: ViewTime,
     /// Shooter's tick of the move.
-    pub own: Tick,
+    pub shooter_tick: Tick,
     /// Server tick in which the move first arrived.
     pub arrived: Tick,
     /// Newest snapshot message acknowledged by the packet of the move, see
@@ -110,20 +110,20 @@ impl ViewTimeStats {
 ///
 /// Maximum gain of a cheating client over an honest one with the same screen:
 ///
-/// * By choosing among moments from shot to shot: a [`frame`](ViewValidationConfig::frame) and a tick, as
-///   long as
-///   the claim stays within them. A claim beyond is clamped to the bound without this allowance, so that
-///   overreaching gains less. In addition, what rule 3 allows since the last shot, 8 ticks a second, if
-///   rule 4 allows it too. Clients that send moves in bursts, as slow machines do, get a longer frame
-///   allowance, up to [`longest_frame`](ViewValidationConfig::longest_frame), and in return move like a slow
-///   machine. A target with an update rate of its own may have a view time of its own; a false claim
-///   moves that by at most an eighth of a tick per tick.
-/// * By delaying acknowledgements: [`rtt_slack`](ViewValidationConfig::rtt_slack). If the delay exceeds it, the
-///   transport's round trip is used instead. A client that delays all incoming packets, including the
+/// * By choosing among moments from shot to shot: a
+///   [`frame_allowance`](ViewValidationConfig::frame_allowance) and a tick, as long as the claim stays within
+///   them. A claim beyond is clamped to the bound without this allowance, so that overreaching gains less. In
+///   addition, what rule 3 allows since the last shot, 8 ticks a second, if rule 4 allows it too. Clients
+///   that send moves in bursts, as slow machines do, get a longer frame allowance, up to
+///   [`max_frame_allowance`](ViewValidationConfig::max_frame_allowance), and in return move like a slow
+///   machine. A target with an update rate of its own may have a view time of its own; a false claim moves
+///   that by at most an eighth of a tick per tick.
+/// * By delaying acknowledgements: [`rtt_slack`](ViewValidationConfig::rtt_slack). If the delay exceeds it,
+///   the transport's round trip is used instead. A client that delays all incoming packets, including the
 ///   transport's acknowledgements, simply has a longer round trip, like any player at that distance.
 /// * By pretending to lose snapshots now and then: a playout delay of up to
-///   [`max_playout`](ViewValidationConfig::max_playout), part of which an honest client needs too. This cannot be
-///   distinguished from a bad link. [`RewindLimits`](crate::RewindLimits) cap the age of any view.
+///   [`max_playout`](ViewValidationConfig::max_playout), part of which an honest client needs too. This
+///   cannot be distinguished from a bad link. [`RewindLimits`](crate::RewindLimits) cap the age of any view.
 #[derive(Component, Clone, Debug, Default)]
 pub struct ViewTimeValidator {
     meter: DownlinkEstimator,
@@ -210,18 +210,18 @@ impl ViewTimeValidator {
     /// Returns the length in seconds of the client frame that contained the move of tick `own`: the usual
     /// frame length, or that of this frame if it was longer because of a hitch. Moves of a frame arrive
     /// together, which reveals its length. At least a tick, at most
-    /// [`longest_frame`](ViewValidationConfig::longest_frame).
+    /// [`max_frame_allowance`](ViewValidationConfig::max_frame_allowance).
     #[must_use]
     pub fn frame(&self, own: Tick, trust: &ViewValidationConfig, tick_seconds: f32) -> f32 {
         let ticks = self.meter.frame().max(self.meter.frame_of(own)).max(1);
-        (f32::from(ticks) * tick_seconds).min(trust.longest_frame.as_secs_f32()).max(tick_seconds)
+        (f32::from(ticks) * tick_seconds).min(trust.max_frame_allowance.as_secs_f32()).max(tick_seconds)
     }
 
     /// Processes the acknowledgements in the packets of a tick. Call it once a tick, before the shots of
     /// that tick are resolved. `hurried` is true if the server runs several ticks in its current frame:
     /// packets that came one after the other are then processed at once, and reveal nothing about the
     /// client's frames.
-    pub fn listen(&mut self, acks: &SnapshotAcks, hurried: bool) {
+    pub fn receive_acknowledgements(&mut self, acks: &SnapshotAcks, hurried: bool) {
         if !self.meter.on_line(acks.epoch) {
             // The client has restarted its tick count. Its views must still not step back.
             self.behind = None;
@@ -244,8 +244,8 @@ impl ViewTimeValidator {
         sent: Option<&SentSnapshots>,
     ) -> ValidatedOverrides {
         let pace = ShiftLimits {
-            own: claim.own,
-            behind: ViewTime::at(claim.own).since(claim.time),
+            shooter_tick: claim.shooter_tick,
+            behind: ViewTime::at(claim.shooter_tick).since(claim.time),
             drift: i64::from(trust.max_delay_growth),
             blur: self.blur(trust, claim.tick_seconds),
             interval_spread: claim.interval_spread > 0,
@@ -286,8 +286,8 @@ impl ViewTimeValidator {
     /// in 1/256 of a tick.
     fn blur(&self, trust: &ViewValidationConfig, tick_seconds: f32) -> i64 {
         let sub = |time: Duration| sub_ticks(time, tick_seconds);
-        let frame = (i64::from(self.meter.frame()) * SUB_TICKS).min(sub(trust.longest_frame));
-        sub(trust.frame).max(frame) + SUB_TICKS
+        let frame = (i64::from(self.meter.frame()) * SUB_TICKS).min(sub(trust.max_frame_allowance));
+        sub(trust.frame_allowance).max(frame) + SUB_TICKS
     }
 
     /// Validates one claim. Claims have to be passed in the order of the client's moves.
@@ -314,7 +314,7 @@ impl ViewTimeValidator {
             _ => fault.is_some() && trust.mismatch == ViewMismatchAction::Refuse,
         };
         if !refused {
-            self.remember(time, claim.own, trust);
+            self.remember(time, claim.shooter_tick, trust);
         }
         ValidatedViewTime { time, fault, refused }
     }
@@ -323,10 +323,10 @@ impl ViewTimeValidator {
         let sub = |time: Duration| sub_ticks(time, claim.tick_seconds);
         // The client's own ticks are the time base here, which excludes uplink jitter and packet loss.
         // Measurements from packets that belong to a different tick count are ignored.
-        let up = claim.arrived.since(claim.own);
+        let up = claim.arrived.since(claim.shooter_tick);
         let usual = |known: &i32| i64::from(up).abs_diff(i64::from(*known)) <= ANOTHER_COUNT;
         let known = self.meter.up().filter(usual);
-        let own = ViewTime::at(claim.own).since(now);
+        let own = ViewTime::at(claim.shooter_tick).since(now);
         // From here on in 1/256 of a tick behind the client's own moves.
         let up = i64::from(known.unwrap_or(up)) * SUB_TICKS;
         let least = known.and_then(|_| self.meter.least()).map(|least| i64::from(least) * SUB_TICKS);
@@ -361,7 +361,7 @@ impl ViewTimeValidator {
         }
         let farthest = best + slack + most;
         let explained = (base + delay).min(farthest);
-        let steady = self.behind.map(|(behind, at)| behind + grown(claim.own, at, trust));
+        let steady = self.behind.map(|(behind, at)| behind + grown(claim.shooter_tick, at, trust));
         Bounds {
             explained: own - explained,
             steady: steady.map(|steady| own - steady - interval_spread),
@@ -396,13 +396,13 @@ fn grown(own: Tick, at: Tick, trust: &ViewValidationConfig) -> i64 {
 
 /// Feeds acknowledgements to the validators, after moves were received and before their shots are
 /// resolved.
-pub(crate) fn listen(
+pub(crate) fn receive_acknowledgements(
     fixed: Res<Time<Fixed>>,
     mut pawns: Query<(&SnapshotAcks, &mut ViewTimeValidator), Changed<SnapshotAcks>>,
 ) {
     let hurried = fixed.overstep() >= fixed.timestep();
     for (acks, mut ledger) in &mut pawns {
-        ledger.listen(acks, hurried);
+        ledger.receive_acknowledgements(acks, hurried);
     }
 }
 

@@ -101,7 +101,7 @@ impl WorldTrace<'_, '_> {
 
     /// Returns whether there is no static geometry between two points.
     #[must_use]
-    pub fn clear(&self, a: Vec3, b: Vec3) -> bool {
+    pub fn is_clear(&self, a: Vec3, b: Vec3) -> bool {
         let (direction, distance) = (b - a).try_normalize().map_or((Vec3::X, 0.0), |d| (d, a.distance(b)));
         distance == 0.0 || self.cast(a, direction, distance).is_none()
     }

@@ -5,8 +5,8 @@
 //! * A [`PlayoutClock`] learns from their arrival times how large the playout delay (interpolation delay)
 //!   must be to hide jitter and loss; [`PlayoutClocks`] has one clock per update rate.
 //! * In each frame every [`SimulatedProxy`](bevy_unlag_core::NetRole::SimulatedProxy) gets its
-//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared [`PoseSampler`], according to its
-//!   [`ProxySmoothing`](bevy_unlag_core::ProxySmoothing).
+//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared [`PoseSampler`], according to
+//!   its [`ProxySmoothing`](bevy_unlag_core::ProxySmoothing).
 //! * Visible jumps, after a wrong guess or a late update, are blended by the pawn's
 //!   [`VisualOffset`](bevy_unlag_core::VisualOffset): see [`BlendConfig`].
 //! * [`ProxySimulationPlugin`] simulates proxies to the server's present, estimated by [`ServerClock`].
@@ -64,8 +64,8 @@ pub use simulate::ProxySimulationPlugin;
 /// System sets of smoothing.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SmoothingSystems {
-    /// On servers in [`FixedPostUpdate`], after all movers settled: what remote clients are to see of every pawn goes
-    /// into its [`PublishedPath`].
+    /// In [`FixedPostUpdate`] on servers, after all moves: records the published state of every pawn in its
+    /// [`PublishedPath`].
     Record,
     /// In [`PreUpdate`]: the network integration fills inboxes.
     Deliver,
@@ -80,7 +80,8 @@ pub enum SmoothingSystems {
 }
 
 /// Records the paths of pawns on servers, so that they can be published: those of the model `M` with a
-/// [`PublishedPath`], and everything with a [`RecordTransform`]. Draws remote pawns on the screen of a listen server.
+/// [`PublishedPath`], and everything with a [`RecordTransform`]. Draws remote pawns on the screen of a listen
+/// server.
 ///
 /// It works without lag compensation: rewind reads the same paths.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Path of a pawn as remote clients are sent it, on the server.
+//! Path of a pawn as published to remote clients, on the server.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
@@ -6,25 +6,25 @@ use bevy_unlag_core::{
     ProxyUpdate, PublishedState, Snapshot, SnapshotHistory, Tick, ViewTime,
 };
 
-/// The path of a pawn as remote clients are sent it: every snapshot that was sent, for a bounded time, the ticks since
-/// the last one, and the present.
+/// Path of a pawn as published to remote clients: the snapshots sent within a bounded time, the ticks since
+/// the last one, and the present pose.
 ///
-/// A pawn with it is recorded in every tick and, over a network, published at its update interval. Server-side rewind
-/// judges shots against what was sent and is still remembered here.
+/// A pawn with this component is recorded in every tick and, over a network, published at its update
+/// interval. Server-side rewind tests shots against the sent snapshots stored here.
 #[derive(Component, Clone, Debug, Default)]
 pub struct PublishedPath {
-    /// The snapshots that were sent.
+    /// Sent snapshots.
     pub sent: SnapshotHistory,
     track: PathRecorder,
     present: Option<PoseSample>,
-    /// The tick of `present`, and how often the pawn had been teleported by then.
+    /// Tick of `present`, and the number of teleports by then.
     recorded: Option<(Tick, u8)>,
-    /// Ticks between the last updates, newest first; 0 where none is known.
+    /// Ticks between the last updates, newest first; 0 if unknown.
     spaces: [i32; 6],
 }
 
 impl PublishedPath {
-    /// Restores what an evidence record says of a pawn.
+    /// Restores the path of a pawn from an evidence record.
     #[must_use]
     pub fn restored(snapshots: &[Snapshot], present: Option<PoseSample>) -> Self {
         let mut sent = SnapshotHistory::new(snapshots.len());
@@ -34,28 +34,28 @@ impl PublishedPath {
         Self { sent, present, ..Self::default() }
     }
 
-    /// The pawn as the last tick left it; `None` before its first.
+    /// Returns the pose after the last tick; `None` before the first.
     #[must_use]
     pub fn present(&self) -> Option<&PoseSample> {
         self.present.as_ref()
     }
 
-    /// The tick of [`present`](Self::present), and how often the pawn had been teleported by then.
+    /// Returns the tick of [`present`](Self::present), and the number of teleports by then.
     #[must_use]
     pub fn recorded(&self) -> Option<(Tick, u8)> {
         self.recorded
     }
 
-    /// Ticks between updates: the fewest of the last few, since frames and late moves make some of them longer.
-    /// 0 before the second. Clients rely on the first two as well, and a shot at a new pawn has to be judged as it
-    /// was drawn.
+    /// Returns the ticks between updates: the fewest of the last few intervals, because frames and late moves
+    /// lengthen some of them. 0 before the second update. Clients rely on the first two updates as well, and
+    /// a shot at a new pawn is tested as it was drawn.
     #[must_use]
     pub fn interval(&self) -> i32 {
         self.spaces.into_iter().filter(|space| *space > 0).min().unwrap_or(0)
     }
 
-    /// Takes in what the tick `now` left: `present` in the world, and the snapshot, relative to a movement base if
-    /// the pawn stands on one.
+    /// Records the tick `now`: `present` in world space, and the snapshot, relative to a movement base if the
+    /// pawn stands on one.
     fn take(
         &mut self,
         now: Tick,
@@ -69,15 +69,15 @@ impl PublishedPath {
         self.track.record_exactly(snapshot, velocity, tick_seconds);
     }
 
-    /// Takes in what a tick left, in the world.
+    /// Records the state of a tick, in world space.
     pub fn record(&mut self, tick: Tick, snapshot: Snapshot, velocity: Vec3, tick_seconds: f32) {
         self.take(tick, PoseSample::from(&snapshot), snapshot, velocity, tick_seconds);
     }
 
-    /// Returns what is to be sent of the pawn now, and remembers it as sent: its present, and path knots where a curve
-    /// from the last update would miss its path. `None` when there is nothing to send: what was once sent for a
-    /// tick stays, also when the pawn's moves were late then and its state is another now. `mode` is the pawn's own
-    /// way of being drawn, if it has one.
+    /// Returns the next update to send and stores it as sent: the present, and path knots where a curve from
+    /// the last update would miss the path. `None` if there is nothing to send: the snapshot of a tick is
+    /// final, even if the pawn's moves were late then and its state has changed since. `mode` is the pawn's
+    /// own smoothing mode, if it has one.
     pub fn next_update(
         &mut self,
         config: &PathKnotConfig,
@@ -96,8 +96,8 @@ impl PublishedPath {
     }
 }
 
-/// Records what remote clients are to see of every pawn of a model. While a pawn's moves are late that is not what the
-/// server simulates.
+/// Records the published state of every pawn of a model. While a pawn's moves are late, it differs from the
+/// state that the server simulates.
 pub(crate) fn record<M: MoveModel>(
     tick: Res<CurrentTick>,
     sampler: Res<PoseSampler>,

@@ -204,8 +204,8 @@ impl SentSnapshots {
         longest - shortest
     }
 
-    /// Returns the shortest and the longest of the intervals that [count](Self::interval_spread); 0 while none is
-    /// known.
+    /// Returns the shortest and the longest of the intervals that [count](Self::interval_spread); 0 while
+    /// none is known.
     #[must_use]
     pub fn common(&self) -> (u16, u16) {
         let counts = self.spacings();

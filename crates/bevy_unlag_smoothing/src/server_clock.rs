@@ -8,15 +8,16 @@ use offset_windows::{ExchangeSample, OffsetLine, OffsetWindows};
 
 /// Settings of [`ServerClock`]. The defaults suit 5 to 10 exchanges per second. To change them insert a
 /// [`ServerClock::new`] before connecting; reconnections keep them.
+#[doc(alias = "SyncConfig")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServerClockConfig {
     /// Length in seconds of a window in which the fastest uplink and the fastest downlink sample are kept.
     /// Default: 4. Raising it finds faster samples, and averages less on a link without fast ones.
-    pub spell: f64,
+    pub window_seconds: f64,
     /// Number of windows that are remembered, at most 64. Default: 20, which is 80 s with the default
-    /// `spell`. Raising it improves the estimate of the drift, but a time step too small to be detected
-    /// takes longer to be followed.
-    pub spells: usize,
+    /// `window_seconds`. Raising it improves the estimate of the drift, but a time step too small to be
+    /// detected takes longer to be followed.
+    pub max_windows: usize,
     /// Maximum deviation of the published time's speed from real time while it corrects an error, as a
     /// fraction. Default: 0.01. Raising it corrects sooner, and everything that is placed by it visibly
     /// changes speed.
@@ -31,7 +32,7 @@ pub struct ServerClockConfig {
 
 impl Default for ServerClockConfig {
     fn default() -> Self {
-        Self { spell: 4.0, spells: 20, slew: 0.01, snap: 0.25, settle: 5 }
+        Self { window_seconds: 4.0, max_windows: 20, slew: 0.01, snap: 0.25, settle: 5 }
     }
 }
 
@@ -51,7 +52,7 @@ impl Default for ServerClockConfig {
 pub struct ServerClock {
     config: ServerClockConfig,
     tick_seconds: f64,
-    spells: OffsetWindows,
+    windows: OffsetWindows,
     line: Option<OffsetLine>,
     published: Option<Published>,
     samples: u64,
@@ -100,7 +101,7 @@ impl ServerClock {
             } else {
                 1.0 / 64.0
             },
-            spells: OffsetWindows::new(),
+            windows: OffsetWindows::new(),
             line: None,
             published: None,
             samples: 0,
@@ -157,15 +158,15 @@ impl ServerClock {
                     return false;
                 }
                 // The server's time line has moved; earlier samples belong to another one.
-                self.spells.clear();
+                self.windows.clear();
                 self.restarts = self.restarts.wrapping_add(1);
             }
         }
         self.contradictions = 0;
-        self.spells.add_sample(&legs, &self.config);
+        self.windows.add_sample(&legs, &self.config);
         self.samples += 1;
         self.settled = self.settled.saturating_add(1);
-        if let Some(line) = self.spells.line(t3) {
+        if let Some(line) = self.windows.line(t3) {
             self.publish(line);
         }
         true
@@ -243,7 +244,7 @@ impl ServerClock {
     /// the minimum round trip that is remembered. `None` before the first exchange.
     #[must_use]
     pub fn uncertainty(&self) -> Option<f64> {
-        self.spells.best().map(|(round_trip, _)| (round_trip / 2.0).max(0.0))
+        self.windows.best().map(|(round_trip, _)| (round_trip / 2.0).max(0.0))
     }
 
     /// Returns the number of accepted exchanges.

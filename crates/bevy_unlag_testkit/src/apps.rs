@@ -7,8 +7,8 @@ use bevy::{
     transform::StaticTransformOptimizations,
 };
 
-/// Creates an app with the Bevy plugins that a headless server or client needs. An error of a system is logged and
-/// does not panic, because bytes from a peer can make lightyear's systems fail.
+/// Creates an app with the Bevy plugins that a headless server or client needs. An error of a system is
+/// logged and does not panic, because bytes from a peer can make lightyear's systems fail.
 pub fn headless_app() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
@@ -18,8 +18,8 @@ pub fn headless_app() -> App {
     app
 }
 
-/// Finishes an app that is stepped by hand. Its schedules become single-threaded: the order of systems is fixed, so that
-/// equal seeds give equal runs. With several apps on one machine it is also faster.
+/// Finishes an app that is stepped by hand. Its schedules become single-threaded: the order of systems is
+/// fixed, so that equal seeds give equal runs. With several apps on one machine it is also faster.
 pub fn finish(app: &mut App) {
     app.finish();
     app.cleanup();

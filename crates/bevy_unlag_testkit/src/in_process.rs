@@ -13,13 +13,14 @@ use lightyear_guard::{ServerAccess, TokenClient, TokenError};
 /// Address that an in-process server seems to have.
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5_000);
 
-/// Starts a development-mode server that accepts in-process links. Returns its entity, for [`join`]. `game` is netcode's
-/// protocol id: any number that both sides know.
+/// Starts a development-mode server that accepts in-process links. Returns its entity, for [`join`]. `game`
+/// is netcode's protocol id: any number that both sides know.
 pub fn listen(app: &mut App, game: u64) -> Entity {
     listen_with_access(app, &ServerAccess::development(game))
 }
 
-/// Starts a server that accepts in-process links according to `access`. Returns its entity, for [`join_with_token`].
+/// Starts a server that accepts in-process links according to `access`. Returns its entity, for
+/// [`join_with_token`].
 pub fn listen_with_access(app: &mut App, access: &ServerAccess) -> Entity {
     let server = app.world_mut().spawn(access.server()).id();
     app.world_mut().trigger(Start { entity: server });
@@ -27,7 +28,8 @@ pub fn listen_with_access(app: &mut App, access: &ServerAccess) -> Entity {
     server
 }
 
-/// Joins a client app to a server app that [`listen`]s, through a simulated link. Returns the client's link entity.
+/// Joins a client app to a server app that [`listen`]s, through a simulated link. Returns the client's link
+/// entity.
 ///
 /// # Errors
 /// The connect token cannot be created.
@@ -43,7 +45,8 @@ pub fn join(
     Ok(join_with_token(server_app, server, client_app, client, address, sim))
 }
 
-/// Joins a client app to a server app with a token, as if from this address. Returns the client's link entity.
+/// Joins a client app to a server app with a token, as if from this address. Returns the client's link
+/// entity.
 pub fn join_with_token(
     server_app: &mut App,
     server: Entity,

@@ -1,12 +1,13 @@
 //! Tests of networked games: a server and its clients in one thread, on stepped time and seeded links.
 //!
-//! * [`headless_app`] creates an app with the Bevy plugins that a game without a window needs; [`finish`] prepares any
-//!   app for stepping.
-//! * [`listen`] and [`join`] connect apps within one process, netcode handshake included, through a simulated link.
-//! * [`SteppedApps`] runs the frames of all apps in the order in which they are due, each with its own frame rate and
-//!   clock. Equal seeds give equal runs, however loaded the machine is.
-//! * [`TracePlugin`] records where every move ended on both sides; [`first_difference`] names the first one that
-//!   client and server do not agree about.
+//! * [`headless_app`] creates an app with the Bevy plugins that a game without a window needs; [`finish`]
+//!   prepares any app for stepping.
+//! * [`listen`] and [`join`] connect apps within one process, netcode handshake included, through a simulated
+//!   link.
+//! * [`SteppedApps`] runs the frames of all apps in the order in which they are due, each with its own frame
+//!   rate and clock. Equal seeds give equal runs, however loaded the machine is.
+//! * [`TracePlugin`] records where every move ended on both sides; [`first_difference`] names the first one
+//!   that client and server do not agree about.
 //!
 //! A complete test of a game of one's own:
 //!

@@ -20,7 +20,7 @@ use crate::{
 /// Netcode's protocol id of the games that [`SteppedApps`] starts.
 const GAME: u64 = 0x0074_6573_746b_6974;
 
-/// How the frames of one client come.
+/// Frame schedule of one client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Client {
     /// Time of the next frame. [`Duration::MAX`]: the app is not stepped any more.
@@ -41,8 +41,8 @@ impl Client {
     }
 }
 
-/// A server and its clients. Each app has its own frame time, and frames run in the order in which they are due: the
-/// server's first, then the clients' by index.
+/// A server and its clients. Each app has its own frame time, and frames run in the order in which they are
+/// due: the server's first, then the clients' by index.
 pub struct SteppedApps {
     /// The server app. Its frame time is a tick.
     pub server: App,
@@ -84,8 +84,8 @@ impl SteppedApps {
     /// Takes a server app that listens already: `listener` is its server entity. Finishes the app.
     #[must_use]
     pub fn with_listener(mut server: App, listener: Entity) -> Self {
-        // The first caller decides for the whole process. With one thread, systems that could run in parallel do not
-        // wake another thread in every frame.
+        // The first caller decides for the whole process. With one thread, systems that could run in parallel
+        // do not wake another thread in every frame.
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
         let tick = server.world_mut().get_resource_or_init::<SimulationRate>().tick;
         server.insert_resource(TimeUpdateStrategy::ManualDuration(tick));
@@ -102,8 +102,8 @@ impl SteppedApps {
         }
     }
 
-    /// Joins a client app, which must have its plugins, over a link of this preset; the client's index is the seed.
-    /// Returns the index.
+    /// Joins a client app, which must have its plugins, over a link of this preset; the client's index is the
+    /// seed. Returns the index.
     ///
     /// # Errors
     /// The connect token cannot be created.

@@ -6,8 +6,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, NetRole, Tick};
 use bevy_unlag_prediction::MoveTrace;
 
-/// Records where every move of every pawn ended: on the owner's client as first simulated, on the server as run. Add it
-/// to both apps, and read the result with [`traces`].
+/// Records where every move of every pawn ended: on the owner's client as first simulated, on the server as
+/// run. Add it to both apps, and read the result with [`traces`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracePlugin;
 
@@ -19,8 +19,8 @@ impl Plugin for TracePlugin {
     }
 }
 
-/// Returns what [`TracePlugin`] has recorded in an app, by pawn: tick and end position of every move, in the order in
-/// which they were simulated.
+/// Returns what [`TracePlugin`] has recorded in an app, by pawn: tick and end position of every move, in the
+/// order in which they were simulated.
 #[must_use]
 pub fn traces(app: &mut App) -> HashMap<NetId, Vec<(Tick, Vec3)>> {
     let world = app.world_mut();
@@ -39,8 +39,8 @@ pub struct Difference {
     pub second: Vec3,
 }
 
-/// Returns the first move, by tick, that ended further apart on two sides than `tolerance`, in metres. Moves that only
-/// one side has are ignored: the server lacks those that are still under way.
+/// Returns the first move, by tick, that ended further apart on two sides than `tolerance`, in metres. Moves
+/// that only one side has are ignored: the server lacks those that are still under way.
 #[must_use]
 pub fn first_difference(
     first: &[(Tick, Vec3)],

@@ -31,7 +31,7 @@ impl Aim {
     /// Turns towards another aim by at most `most` radians in yaw and in pitch. For bots, whose shots are
     /// refused if they turn too fast; see [`FireRules::max_turn`](crate::FireRules::max_turn).
     #[must_use]
-    pub fn towards(&self, wanted: Self, most: f32) -> Self {
+    pub fn rotate_towards(&self, wanted: Self, most: f32) -> Self {
         // A NaN casts to 0.
         let most = (most * (65_536.0 / core::f32::consts::TAU)).clamp(0.0, 32_000.0) as i16;
         let yaw = wanted.yaw.wrapping_sub(self.yaw).cast_signed();
@@ -51,7 +51,7 @@ impl Aim {
 
     /// Returns the aim along a direction, or straight ahead for a zero vector.
     #[must_use]
-    pub fn along(direction: Vec3) -> Self {
+    pub fn from_direction(direction: Vec3) -> Self {
         let d = direction.try_normalize().unwrap_or(Vec3::NEG_Z);
         Self::new((-d.x).atan2(-d.z), d.y.clamp(-1.0, 1.0).asin())
     }
@@ -64,18 +64,18 @@ mod tests {
     #[test]
     fn towards_takes_the_short_way_and_respects_the_limit() {
         let (from, to) = (Aim::new(3.0, 0.0), Aim::new(-3.0, 0.2));
-        assert_eq!(from.towards(to, 1.0), to);
-        let step = from.towards(to, 0.1);
+        assert_eq!(from.rotate_towards(to, 1.0), to);
+        let step = from.rotate_towards(to, 0.1);
         assert!((step.direction().angle_between(from.direction()) - 0.14).abs() < 0.01);
         assert!(step.yaw > from.yaw, "across the half turn");
-        assert_eq!(from.towards(to, f32::NAN), from);
-        assert_eq!(Aim { yaw: 0, pitch: 0 }.towards(Aim { yaw: 32_768, pitch: 9 }, 10.0).pitch, 9);
+        assert_eq!(from.rotate_towards(to, f32::NAN), from);
+        assert_eq!(Aim { yaw: 0, pitch: 0 }.rotate_towards(Aim { yaw: 32_768, pitch: 9 }, 10.0).pitch, 9);
     }
 
     #[test]
     fn aim_along_a_direction_points_in_that_direction() {
         for direction in [Vec3::new(1.0, 0.2, 3.0), Vec3::new(-4.0, -2.0, 0.1), Vec3::NEG_Z] {
-            let found = Aim::along(direction).direction();
+            let found = Aim::from_direction(direction).direction();
             assert!(found.angle_between(direction) < 2e-4, "{direction} became {found}");
         }
     }

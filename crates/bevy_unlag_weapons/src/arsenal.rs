@@ -8,8 +8,8 @@ use checked_ron::RonError;
 
 use crate::{Shot, Splash, Weapon, WeaponId};
 
-/// All weapons of a game, by their [`WeaponId`]s; the same on both sides, but for damage, which only the server
-/// asks for. Default: one [rifle](Weapon::rifle).
+/// All weapons of a game, by their [`WeaponId`]s; the same on both sides, but for damage, which only the
+/// server asks for. Default: one [rifle](Weapon::rifle).
 ///
 /// ```
 /// # use bevy_unlag_weapons::{Arsenal, RonFile, WeaponId};

@@ -103,7 +103,7 @@ impl Wire for PackedOverride {
 }
 
 /// A shot as the shooter's screen showed it. Position and time are sent as their low bits only: the server
-/// knows the shooter and reconstructs the rest. See [`sight`](Self::sight).
+/// knows the shooter and reconstructs the rest. See [`view`](Self::view).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FireInput {
     /// View time, in 1/256 of a tick.
@@ -111,7 +111,7 @@ pub struct FireInput {
     /// Eye position, in 1/128 m.
     eye: [u16; 3],
     /// Offset of the aim from the look direction of the move, to the left and up, in 1/65,536 of a turn.
-    pub turn: (i16, i16),
+    pub aim_offset: (i16, i16),
     /// Delay of the displayed movement bases behind the tick of the move, in 1/256 of a tick.
     bases: Option<u16>,
     named: [PackedOverride; MAX_OVERRIDES],
@@ -142,7 +142,7 @@ const TURN_ORDER: u32 = 7;
 
 impl FireInput {
     /// Creates the shot of a move in tick `own` from a view. The eye position is rounded to 8 mm, so display
-    /// what [`sight`](Self::sight) returns.
+    /// what [`view`](Self::view) returns.
     #[must_use]
     pub fn new(sight: &ShooterView, own: Tick) -> Self {
         let low = |time: ViewTime| (time.tick.0 << 8 | u32::from(time.fraction)) as u16;
@@ -175,15 +175,15 @@ impl FireInput {
     /// Copies everything except position and time from another shot.
     #[must_use]
     pub(crate) fn with(self, other: &Self) -> Self {
-        let Self { turn, claim, pellets, pellet_count, .. } = *other;
-        Self { turn, claim, pellets, pellet_count, ..self }
+        let Self { aim_offset, claim, pellets, pellet_count, .. } = *other;
+        Self { aim_offset, claim, pellets, pellet_count, ..self }
     }
 
     /// Reconstructs the view: the newest view time that is consistent with the low bits and not past
     /// `arrived`, the server's tick at the arrival of the shot (with 8 ticks of slack), and the eye position
     /// nearest to `near`, where the server has the shooter's eye. `own` is the tick of the move.
     #[must_use]
-    pub fn sight(&self, own: Tick, arrived: Tick, near: Vec3) -> ShooterView {
+    pub fn view(&self, own: Tick, arrived: Tick, near: Vec3) -> ShooterView {
         let time = self.time.map(|low| {
             let latest = ViewTime { tick: arrived.offset(AHEAD), fraction: u8::MAX };
             let known = (latest.tick.0 << 8 | u32::from(latest.fraction)) as u16;
@@ -205,14 +205,17 @@ impl FireInput {
     /// Returns the aim of the shot in a move that looks along `look`.
     #[must_use]
     pub fn aim(&self, look: Aim) -> Aim {
-        Aim { yaw: look.yaw.wrapping_add_signed(self.turn.0), pitch: look.pitch.saturating_add(self.turn.1) }
+        Aim {
+            yaw: look.yaw.wrapping_add_signed(self.aim_offset.0),
+            pitch: look.pitch.saturating_add(self.aim_offset.1),
+        }
     }
 
     /// Sets the aim of the shot in a move that looks along `look`.
     #[must_use]
     pub fn with_aim(self, aim: Aim, look: Aim) -> Self {
-        let turn = (aim.yaw.wrapping_sub(look.yaw).cast_signed(), aim.pitch.saturating_sub(look.pitch));
-        Self { turn, ..self }
+        let aim_offset = (aim.yaw.wrapping_sub(look.yaw).cast_signed(), aim.pitch.saturating_sub(look.pitch));
+        Self { aim_offset, ..self }
     }
 
     /// Returns the supplied pellet offsets, as fractions of the cone's radius.
@@ -252,10 +255,10 @@ impl Wire for FireInput {
         for (axis, bits) in self.eye.into_iter().zip(EYE_BITS) {
             w.bits(u32::from(axis), bits);
         }
-        w.bool(self.turn != (0, 0));
-        if self.turn != (0, 0) {
-            w.signed_golomb(self.turn.0, TURN_ORDER);
-            w.signed_golomb(self.turn.1, TURN_ORDER);
+        w.bool(self.aim_offset != (0, 0));
+        if self.aim_offset != (0, 0) {
+            w.signed_golomb(self.aim_offset.0, TURN_ORDER);
+            w.signed_golomb(self.aim_offset.1, TURN_ORDER);
         }
         // A single bit covers all rarely used parts.
         let more =
@@ -289,7 +292,7 @@ impl Wire for FireInput {
             *axis = r.bits(bits)? as u16;
         }
         if r.bool()? {
-            fire.turn = (r.signed_golomb(TURN_ORDER)?, r.signed_golomb(TURN_ORDER)?);
+            fire.aim_offset = (r.signed_golomb(TURN_ORDER)?, r.signed_golomb(TURN_ORDER)?);
         }
         if !r.bool()? {
             return Ok(fire);
@@ -356,7 +359,7 @@ mod tests {
             assert_eq!(read, fire);
             // The server's eye position differs within the supported range.
             for off in [Vec3::ZERO, Vec3::new(3.9, -1.9, -3.9)] {
-                let seen = read.sight(own, now, sight.eye + off);
+                let seen = read.view(own, now, sight.eye + off);
                 assert_eq!(seen, sight.with([lost, late]), "{origin}, {off}");
             }
             let pellets: Vec<Vec2> = read.pellets().collect();
@@ -390,7 +393,7 @@ mod tests {
                 .collect();
             let Ok(fire) = FireInput::read(&mut BitReader::new(&bytes)) else { continue };
             let (now, near) = (Tick((state >> 13) as u32), Vec3::new(-70.0, 3.0, 8_000.0));
-            let sight = fire.sight(now, now, near);
+            let sight = fire.view(now, now, near);
             assert!((sight.eye - near).abs().max_element() <= 4.01, "{sight:?}");
             let time = sight.time.unwrap_or(ViewTime::at(now));
             let behind = ViewTime::at(now).since(time);

@@ -53,7 +53,7 @@ impl Default for WeaponControls {
 
 impl WeaponControls {
     /// Sets the state of the fire button; call it once per frame, or more often.
-    pub fn set(&mut self, held: bool) {
+    pub fn set_fire(&mut self, held: bool) {
         if held && !self.held {
             (self.pulled, self.waited) = (true, 0.0);
         }
@@ -63,6 +63,7 @@ impl WeaponControls {
 
 /// Reports that the local player's pawn fired a shot, for immediate effects and sounds. The verdict follows
 /// later.
+#[doc(alias = "weapon_fire")]
 #[derive(Message, Clone, Debug)]
 pub struct ShotFired {
     /// The shooter.

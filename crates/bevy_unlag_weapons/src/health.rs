@@ -102,7 +102,7 @@ impl Plugin for HealthPlugin {
             .add_systems(
                 FixedLast,
                 (
-                    (respawn::end_protection, death::harm).chain().in_set(WeaponSystems::ApplyDamage),
+                    (respawn::end_protection, death::apply_damage).chain().in_set(WeaponSystems::ApplyDamage),
                     (respawn::respawn, respawn::request_respawns).chain().in_set(WeaponSystems::Respawn),
                 ),
             );

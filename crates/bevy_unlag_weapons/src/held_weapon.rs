@@ -13,10 +13,10 @@ const WEAPON_BITS: u32 = 6;
 /// for every pawn with [`WeaponState`].
 ///
 /// For locally simulated pawns, on the server and at the owner, it is written from [`WeaponState`] after the
-/// ticks of every frame, in [`WeaponSystems::UpdateHeldWeapons`](crate::WeaponSystems::UpdateHeldWeapons): the local player's input
-/// takes effect after the next tick, and delayed replication never reverts it. For remote pawns it is
-/// received over the network and interpolated along with the drawn pose. It is for display only: changing it
-/// has no effect on the simulation.
+/// ticks of every frame, in [`WeaponSystems::UpdateHeldWeapons`](crate::WeaponSystems::UpdateHeldWeapons):
+/// the local player's input takes effect after the next tick, and delayed replication never reverts it. For
+/// remote pawns it is received over the network and interpolated along with the drawn pose. It is for display
+/// only: changing it has no effect on the simulation.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[doc(alias = "m_hActiveWeapon")]
 pub struct HeldWeapon {

@@ -3,11 +3,11 @@
 //!
 //! * An [`Arsenal`] holds the weapon definitions: rays, pellets, projectiles, melee arcs and beams, each with
 //!   its fire mode, rate, spread, recoil, ammunition and damage.
-//! * [`WeaponExtension`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): the held weapon, ammunition and
-//!   cooldown are part of the pawn's predicted state and are replayed with it. A movement model extended with
-//!   it is [`WithWeapons<M>`].
-//! * On the client, set the [`WeaponControls`] and the [`Aim`]. When the trigger goes down, the view on the screen
-//!   is captured; the shot leaves in the next tick, and [`ShotFired`] is written immediately.
+//! * [`WeaponExtension`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): the held weapon, ammunition
+//!   and cooldown are part of the pawn's predicted state and are replayed with it. A movement model extended
+//!   with it is [`WithWeapons<M>`].
+//! * On the client, set the [`WeaponControls`] and the [`Aim`]. When the trigger goes down, the view on the
+//!   screen is captured; the shot leaves in the next tick, and [`ShotFired`] is written immediately.
 //! * On the server, each shot of the move stream is validated exactly once. The shooter gets a
 //!   [`ShotVerdict`], the game gets [`Damage`], and all other clients get a [`Tracer`].
 //! * Projectiles fly on the time line of their shooter's screen: a [`DrawnProjectile`] is, on every screen,
@@ -15,7 +15,8 @@
 //!   [`Trajectory`].
 //! * [`HeldWeapon`] is the weapon that each pawn visibly holds, available on every client.
 //! * Optional parts: [`HealthPlugin`] for health, death and respawn, [`HighPingPlugin`] for a high latency
-//!   warning, `PredictedValue` of the prediction crate for values that a player changes locally and the server confirms.
+//!   warning, `PredictedValue` of the prediction crate for values that a player changes locally and the
+//!   server confirms.
 //!
 //! No message carries a damage figure, and a client's hit claim is never proof: clients send what their
 //! screen showed, and the server traces the shot itself. See [`HitClaims`] for how much a claim can count.
@@ -71,7 +72,7 @@ pub use projectile::{
 pub use shot_validation::SpreadSecret;
 #[cfg(feature = "gizmos")]
 pub use shot_view::ShotViewPlugin;
-pub use spread::{MAX_PELLETS, SpreadCone, offset};
+pub use spread::{MAX_PELLETS, SpreadCone, pellet_offset};
 pub use tracer::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
 pub use verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict, TargetCount};
 pub use weapon::{
@@ -163,7 +164,7 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
                 (shot_validation::resolve_shots::<M>, shot_validation::mark_shots::<M>)
                     .chain()
                     .in_set(WeaponSystems::Validate)
-                    .after(RewindSystems::Follow),
+                    .after(RewindSystems::UpdateTable),
             );
     }
 }

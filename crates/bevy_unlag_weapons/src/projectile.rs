@@ -36,7 +36,7 @@ pub struct ProjectileRules {
     /// millisecond per tick and some hundred bytes each.
     pub total: usize,
     /// Which targets a projectile meets between the view time of its shot and the tick in which the server
-    /// processes it. Default: [`CatchUp::Seen`].
+    /// processes it. Default: [`CatchUp::Displayed`].
     pub catch_up: CatchUp,
 }
 
@@ -53,7 +53,7 @@ impl Default for ProjectileRules {
 pub enum CatchUp {
     /// The poses that the shooter's screen showed, moment by moment.
     #[default]
-    Seen,
+    Displayed,
     /// The poses at the tick in which the server processes the shot, as in Unreal Tournament; for comparison.
     /// Shots aimed directly at a moving target miss.
     Present,

@@ -189,9 +189,9 @@ impl<M: MoveModel> PendingShot<'_, M> {
         scratch.hits.clear();
         let arrived = context.clocks.arrived(step.queued_ticks);
         let own = M::eye(model, &step.state.body);
-        let seen = round.fire.sight(step.tick, arrived, own);
+        let seen = round.fire.view(step.tick, arrived, own);
         // View times are tracked in order, including those of refused shots.
-        let turned = step.tick.offset(-i32::from(round.turned.ago));
+        let turned = step.tick.offset(-i32::from(round.fastest_turn.ago));
         let frame_lengths = shooter.frame_lengths([step.tick, turned], &context.clocks);
         let death_grace_ticks = shooter.death_grace_ticks(&context.rules, &context.clocks);
         let flies = matches!(weapon.shot, Shot::Projectile(_));
@@ -214,9 +214,9 @@ impl<M: MoveModel> PendingShot<'_, M> {
         let exclude_team =
             context.teams.get(step.entity).ok().filter(|_| !context.rules.friendly_fire).copied();
         let nobody = |_| false;
-        let only: Option<&(dyn Fn(Entity) -> bool + Sync)> = admitted.blind.then_some(&nobody);
-        let filter = RewindFilter { exclude_team, only, ..RewindFilter::without(step.entity) };
-        let then = then.of(filter);
+        let predicate: Option<&(dyn Fn(Entity) -> bool + Sync)> = admitted.blind.then_some(&nobody);
+        let filter = RewindFilter { exclude_team, predicate, ..RewindFilter::exclude(step.entity) };
+        let then = then.with_filter(filter);
         let record = log.map(|log| {
             let way = round.cone.direction(Vec2::ZERO);
             (log, then.evidence(eye, way, weapon.range()).of_shot(self.id, round.shot.0))

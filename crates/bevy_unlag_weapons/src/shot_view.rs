@@ -14,7 +14,7 @@ const KEPT: usize = 64;
 /// Draws the last shots of the local player while [`RewindView::enabled`] is set: hit boxes in red where the
 /// screen showed them and, if this app is the server, in blue where it rewound them and in grey where they
 /// were in the present. A client only has its own half: a game can pass the server's to
-/// [`RewindView::judged`]. Add it after Bevy's plugins.
+/// [`RewindView::push_tested`]. Add it after Bevy's plugins.
 #[derive(Debug)]
 pub struct ShotViewPlugin<M>(PhantomData<fn() -> M>);
 
@@ -57,9 +57,9 @@ fn show_drawn(
         let Ok(id) = own.get(shot.shooter) else { continue };
         let range = arsenal.get(shot.round.weapon).map_or(0.0, Weapon::range);
         let (eye, way) = (shot.from, shot.round.cone.direction(Vec2::ZERO));
-        let reach = query.block(eye, way, range).map_or(range, |wall| wall.distance);
+        let reach = query.first_obstacle(eye, way, range).map_or(range, |wall| wall.distance);
         if let Some(evidence) = frames.evidence((*id, shot.round.shot.0), shot.time, (eye, way, reach)) {
-            view.drawn(evidence);
+            view.push_drawn(evidence);
         }
     }
 }
@@ -72,7 +72,7 @@ fn show_judged(
     mut view: ResMut<RewindView>,
 ) {
     if view.enabled && !log.is_on() {
-        log.keep(KEPT);
+        log.set_capacity(KEPT);
     }
     let new = (log.recorded() - *seen).min(KEPT as u64) as usize;
     *seen = log.recorded();
@@ -82,7 +82,7 @@ fn show_judged(
     let new: Vec<_> = log.last_shots(new).collect();
     for shot in new.into_iter().rev() {
         if own.iter().any(|id| shot.shooter == Some(*id)) {
-            view.judged(shot.clone());
+            view.push_tested(shot.clone());
         }
     }
 }

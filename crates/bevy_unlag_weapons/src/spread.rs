@@ -44,7 +44,7 @@ impl SpreadCone {
 /// Returns the offset of a pellet as a fraction of the cone's radius, uniformly distributed over the cone's
 /// area. All offsets of a shot follow from its seed.
 #[must_use]
-pub fn offset(seed: u16, pellet: u32) -> Vec2 {
+pub fn pellet_offset(seed: u16, pellet: u32) -> Vec2 {
     let bits = mix(u64::from(seed) | u64::from(pellet) << 32);
     let (turn, area) = (bits as u16, (bits >> 16) as u16);
     let (sin, cos) = sin_cos_of_units(turn);
@@ -90,7 +90,7 @@ mod tests {
         let (mut inner, mut right, mut up) = (0, 0, 0);
         for seed in 0..4_000 {
             for pellet in 0..4 {
-                let at = offset(shot_seed(7, seed), pellet);
+                let at = pellet_offset(shot_seed(7, seed), pellet);
                 assert!(at.length() <= 1.0);
                 inner += i32::from(at.length_squared() < 0.5);
                 right += i32::from(at.x > 0.0);
@@ -125,7 +125,7 @@ mod tests {
         let mut table = [[0_u32; 4]; 4];
         for pawn in 0..64 {
             for number in 0..1_000 {
-                let of = |number| quarter(offset(shot_seed(pawn, number), 0));
+                let of = |number| quarter(pellet_offset(shot_seed(pawn, number), 0));
                 table[of(number)][of(number + 1)] += 1;
             }
         }

@@ -39,7 +39,7 @@ impl Tracer {
         let count = if matches!(trail, TracerPath::To(_)) { 1 } else { pellets };
         (0..u32::from(count)).map(move |pellet| match trail {
             TracerPath::To(to) => (to - from).try_normalize().unwrap_or(Vec3::NEG_Z),
-            TracerPath::Spread { cone, seed } => cone.direction(spread::offset(seed, pellet)),
+            TracerPath::Spread { cone, seed } => cone.direction(spread::pellet_offset(seed, pellet)),
         })
     }
 }

@@ -19,8 +19,8 @@ pub enum ShotRefusal {
     TooOld,
     /// The view time lies ahead of the server.
     FromTheFuture,
-    /// The screen cannot have shown that view, and [`ViewValidationConfig`](bevy_unlag_rewind::ViewValidationConfig) is set to
-    /// refuse such shots.
+    /// The screen cannot have shown that view, and
+    /// [`ViewValidationConfig`](bevy_unlag_rewind::ViewValidationConfig) is set to refuse such shots.
     View,
     /// The cooldown was not over, or the weapon had just been equipped.
     TooSoon,

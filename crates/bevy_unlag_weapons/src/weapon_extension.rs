@@ -31,11 +31,11 @@ pub struct PredictedShot {
     pub look: Aim,
     /// Look direction of the previous move; `None` for a pawn's first move.
     pub before: Option<Aim>,
-    /// Fastest recent turn of the view up to this move: see [`WeaponState::turned`].
-    pub turned: FastestTurn,
+    /// Fastest recent turn of the view up to this move: see [`WeaponState::fastest_turn`].
+    pub fastest_turn: FastestTurn,
     /// Aim including recoil, with the spread around it.
     pub cone: SpreadCone,
-    /// Seed of the pellet directions: see [`offset`](crate::offset).
+    /// Seed of the pellet directions: see [`pellet_offset`](crate::pellet_offset).
     pub seed: u16,
     /// Charge, 0 to 255; 255 for weapons without charging.
     pub power: u8,

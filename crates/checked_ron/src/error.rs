@@ -16,14 +16,14 @@ pub enum RonError {
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// What is wrong.
+        /// Description of the mistake.
         problem: String,
     },
     /// The text is well-formed, but a value in it is not allowed.
     Value {
-        /// Where: `weapon 2 ("shotgun"), interval`. Empty for the file as a whole.
+        /// Place: `weapon 2 ("shotgun"), interval`. Empty for the file as a whole.
         place: String,
-        /// What is wrong, and what to do.
+        /// Description of the mistake, and what to do.
         problem: String,
     },
 }

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Type that is stored as a RON file.
 pub trait RonFile: Sized {
-    /// What the file holds, for error texts: "weapons".
+    /// Content of the file, for error texts: "weapons".
     const CONTENT: &'static str;
     /// File name endings for Bevy's asset server, without the first dot: `["weapons.ron"]`.
     const EXTENSIONS: &'static [&'static str];
@@ -22,7 +22,7 @@ pub trait RonFile: Sized {
     /// Parses text, usually with [`parse`], and checks every value. Nothing in the text is trusted.
     ///
     /// # Errors
-    /// What is wrong, where, and what to do.
+    /// Returns a [`RonError`] that says what is wrong, where, and what to do.
     fn from_ron(text: &str) -> Result<Self, RonError>;
 
     /// Parses bytes: UTF-8, with or without a byte order mark.
@@ -61,8 +61,8 @@ fn check_size(bytes: u64) -> Result<(), RonError> {
     Ok(())
 }
 
-/// Parses RON text of at most 256 KiB, with brackets at most 16 deep. A byte order mark is skipped, and optional
-/// values may be written without `Some`.
+/// Parses RON text of at most 256 KiB, with brackets at most 16 deep. A byte order mark is skipped, and
+/// optional values may be written without `Some`.
 ///
 /// # Errors
 /// The text is too long, or a [`RonError::Syntax`] with its place.

@@ -1,14 +1,14 @@
-//! Bounded, friendly reading of RON files that people write.
+//! Bounded reading of hand-written RON files, with readable errors.
 //!
-//! A type that is stored as RON implements [`RonFile`]: what it is called, how it is parsed and what it checks.
-//! In return it gets
+//! A type that is stored as RON implements [`RonFile`]: its name, its parser and its checks. In return it
+//! gets
 //!
 //! * [`RonFile::from_ron`] for text and [`RonFile::from_bytes`] for bytes with or without a byte order mark,
 //! * [`RonFile::read`] for a file on disk, whose size is checked before it is read,
 //! * with the feature `bevy`, [`RonAssetLoader`] for Bevy's asset server,
 //!
-//! and one error type, [`RonError`], whose text is a single line: what is wrong, where, and what to do. Control
-//! characters of the file are escaped in it.
+//! and one error type, [`RonError`], whose text is a single line: what is wrong, where, and what to do.
+//! Control characters of the file are escaped in it.
 
 mod error;
 mod file;

@@ -2,8 +2,8 @@
 
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// Returns `count` variants of a text with one to three letters replaced, removed or swapped, and some cut off.
-/// The same seed gives the same variants.
+/// Returns `count` variants of a text with one to three letters replaced, removed or swapped, and some cut
+/// off. The same seed gives the same variants.
 pub fn mangled(text: &str, count: usize, seed: u64) -> impl Iterator<Item = String> {
     let mut rng = SmallRng::seed_from_u64(seed);
     (0..count).map(move |_| {

@@ -1,16 +1,17 @@
 //! Protection of lightyear servers and clients: filters for hostile packets, rate limits, connect tokens, and
 //! disconnects that say why.
 //!
-//! Pinned to the version of lightyear that it protects: it knows the forms of that version's packets, and which of
-//! them crash it or make it keep memory for ever.
+//! Pinned to the version of lightyear that it protects: it knows the forms of that version's packets, and
+//! which of them crash it or make it keep memory for ever.
 //!
-//! * [`ServerGuardPlugin`] and [`ClientGuardPlugin`] add everything. Datagrams are checked before netcode decrypts
-//!   them, packets before lightyear reads them. Both work on lightyear's `Link`, whatever carries its bytes.
+//! * [`ServerGuardPlugin`] and [`ClientGuardPlugin`] add everything. Datagrams are checked before netcode
+//!   decrypts them, packets before lightyear reads them. Both work on lightyear's `Link`, whatever carries
+//!   its bytes.
 //! * [`IngressLimits`] has the limits, [`IngressStats`] and [`LinkTraffic`] count what was refused and why.
 //! * [`BindMessage`] says which messages clients may send on which channel.
 //! * [`ServerUdp`] is a UDP socket that makes no link for junk.
-//! * [`ServerAccess`] and [`ServerKey`] say who may join; [`ConnectTokenRequest`] is what a matchmaker signs, and
-//!   [`TokenClient`] joins with it. A token is good once.
+//! * [`ServerAccess`] and [`ServerKey`] define the clients that may join; a matchmaker signs a
+//!   [`ConnectTokenRequest`], and [`TokenClient`] joins with it. A token is good once.
 //! * [`Kick`] ends a connection, and the client learns the [`KickReason`].
 //! * [`limit_logs`] bounds what a flood writes to the log.
 

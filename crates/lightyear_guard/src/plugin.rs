@@ -11,15 +11,17 @@ use crate::{ingress, protocol, tokens};
 /// The systems of the guard.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GuardSystems {
-    /// `PreUpdate`, between [`LinkSystems::Receive`] and [`ConnectionSystems::Receive`]: drops datagrams that netcode
-    /// must not see. Whatever else touches received datagrams, such as a simulated link, belongs before it.
+    /// `PreUpdate`, between [`LinkSystems::Receive`] and [`ConnectionSystems::Receive`]: drops datagrams that
+    /// netcode must not see. Whatever else touches received datagrams, such as a simulated link, belongs
+    /// before it.
     Datagrams,
     /// The same place, after [`Datagrams`](Self::Datagrams): checks connect tokens.
     Tokens,
-    /// `PreUpdate`, between [`ConnectionSystems::Receive`] and [`TransportSystems::Receive`]: drops decrypted packets
-    /// that lightyear must not see.
+    /// `PreUpdate`, between [`ConnectionSystems::Receive`] and [`TransportSystems::Receive`]: drops decrypted
+    /// packets that lightyear must not see.
     Packets,
-    /// `PostUpdate`, between [`ConnectionSystems::Send`] and [`LinkSystems::Send`]: denials and disconnects leave.
+    /// `PostUpdate`, between [`ConnectionSystems::Send`] and [`LinkSystems::Send`]: denials and disconnects
+    /// leave.
     Answer,
 }
 
@@ -76,7 +78,8 @@ pub(crate) fn order(app: &mut App) {
     );
 }
 
-/// The part of a frame that counts against a peer's time limits: while a server hangs, it hears nobody.
+/// Returns the part of a frame that counts against a peer's time limits: a server that hangs receives
+/// nothing.
 #[must_use]
 pub fn counted_delta(time: &Time<Real>) -> Duration {
     time.delta().min(Duration::from_millis(250))

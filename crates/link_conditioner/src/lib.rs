@@ -1,13 +1,15 @@
-//! Seeded simulation of bad network links: latency, jitter, loss, bursts, duplication, reordering, rate and pulses.
+//! Seeded simulation of bad network links: latency, jitter, loss, bursts, duplication, reordering, rate and
+//! pulses.
 //!
 //! * [`LinkConditions`] describes one direction of a link; the default is a perfect link.
 //! * [`Pulse`] makes those worse for a moment, periodically.
-//! * [`Conditioner`] applies conditions to a stream of packets of any type. It has no clock and no socket: the caller
-//!   passes the time.
-//! * [`LinkPreset`] names conditions worth testing under, from a LAN to unplayable; [`LinkPresets`] is a list of them,
-//!   read from a file. [`PRESETS`] are the built-in ones.
+//! * [`Conditioner`] applies conditions to a stream of packets of any type. It has no clock and no socket:
+//!   the caller passes the time.
+//! * [`LinkPreset`] names conditions worth testing under, from a LAN to unplayable; [`LinkPresets`] is a list
+//!   of them, read from a file. [`PRESETS`] are the built-in ones.
 //!
-//! All randomness comes from a seed and all time from the caller, so a run under stepped time repeats exactly.
+//! All randomness comes from a seed and all time from the caller, so a run under stepped time repeats
+//! exactly.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Named link conditions, read from `preset/presets.ron` and from files of the same form.
+//! Named link conditions, read from `presets.ron` and from files of the same form.
 
 mod ron_format;
 
@@ -44,7 +44,7 @@ pub struct LinkPreset {
     pub down_pulse: Option<Pulse>,
 }
 
-/// The built-in presets, mildest first within each family: `net_sim/preset/presets.ron`, which also names
+/// The built-in presets, mildest first within each family: `presets.ron` of this crate, which also names
 /// their sources.
 pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
     LinkPresets::from_ron(include_str!("../presets.ron")).unwrap_or_else(|error| {

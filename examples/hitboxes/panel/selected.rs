@@ -7,7 +7,7 @@ use bevy::{
 };
 use bevy_unlag::rewind::{FileShape, HitGroup};
 use unlag_examples::screen::{
-    slider::{Scale, SliderSetting, Sliders, spawn_slider},
+    slider::{SliderRangeInfo, SliderSetting, Sliders, spawn_slider},
     ui::{HEADING, button, button_colour, label, line},
 };
 
@@ -36,7 +36,7 @@ enum Field {
 }
 
 impl SliderSetting for Field {
-    fn scale(self) -> Scale {
+    fn scale(self) -> SliderRangeInfo {
         let (name, least, largest, decimals) = match self {
             Self::Size(0) => ("Half x, or radius", SMALLEST, 0.6, 3),
             Self::Size(1) => ("Half y, or half the length", SMALLEST, 0.6, 3),
@@ -49,7 +49,7 @@ impl SliderSetting for Field {
             Self::Turn(_) => ("About z", -180.0, 180.0, 0),
             Self::Factor => ("Damage factor", 0.0, 4.0, 2),
         };
-        Scale { name, least, largest, decimals }
+        SliderRangeInfo { name, least, largest, decimals }
     }
 }
 
@@ -118,7 +118,7 @@ fn resize(shape: &mut FileShape, axis: usize, value: f32) {
 }
 
 fn turn(change: On<ValueChange<f32>>, mut knobs: Sliders<Field>, mut document: ResMut<Document>) {
-    let Some(field) = knobs.turned(&change) else { return };
+    let Some(field) = knobs.changed(&change) else { return };
     let value = change.value;
     document.edit(|hit_box| match field {
         Field::Size(axis) => resize(&mut hit_box.shape, axis, value.max(SMALLEST)),

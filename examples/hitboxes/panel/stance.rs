@@ -45,12 +45,12 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
 }
 
 fn turn(change: On<ValueChange<f32>>, mut knobs: Sliders<Part>, mut stance: ResMut<Stance>) {
-    match knobs.turned(&change) {
+    match knobs.changed(&change) {
         Some(Part::Crouch) => stance.crouch = change.value,
         Some(Part::Speed) => stance.speed = change.value,
         Some(Part::Phase) => {
             stance.phase = change.value;
-            stance.plays = false;
+            stance.walking = false;
         }
         Some(Part::Pitch) => stance.pitch = change.value,
         None => {}

@@ -3,7 +3,7 @@
 use bevy::{prelude::*, ui_widgets::ValueChange};
 use unlag_examples::{
     kart::race_settings::RaceSettings,
-    screen::slider::{Scale, SliderSetting, Sliders, spawn_slider},
+    screen::slider::{SliderRangeInfo, SliderSetting, Sliders, spawn_slider},
 };
 
 /// Applies the slider to the update rate, and shows the effective rate.
@@ -20,9 +20,9 @@ impl Plugin for RatePlugin {
 struct Rate;
 
 impl SliderSetting for Rate {
-    fn scale(self) -> Scale {
+    fn scale(self) -> SliderRangeInfo {
         let (least, largest) = RaceSettings::RATES;
-        Scale { name: "Updates", least, largest, decimals: 0 }
+        SliderRangeInfo { name: "Updates", least, largest, decimals: 0 }
     }
 }
 
@@ -31,7 +31,7 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
 }
 
 fn turn(change: On<ValueChange<f32>>, mut knobs: Sliders<Rate>, switches: Res<RaceSettings>) {
-    if knobs.turned(&change).is_some() {
+    if knobs.changed(&change).is_some() {
         switches.set_rate(change.value);
         info!("updates at {:.1} Hz", switches.rate());
     }

@@ -90,7 +90,7 @@ fn turn(
     mut debug: ResMut<PredictionDebug>,
 ) {
     let value = change.value;
-    match knobs.turned(&change) {
+    match knobs.changed(&change) {
         Some(DebugControl::Clock) => {
             speed.0 = if (value - 1.0).abs() < NORMAL_SPEED_SNAP { 1.0 } else { value }
         }
@@ -170,7 +170,7 @@ fn fetch_shots(
     server.record_shots(view.enabled);
     for shot in server.take_shots() {
         if own.iter().any(|id| shot.shooter == Some(*id)) {
-            view.judged(shot);
+            view.push_tested(shot);
         }
     }
 }

@@ -121,7 +121,7 @@ pub fn spawn_causes(panel: &mut ChildSpawnerCommands) {
 /// pawns on a server.
 fn corrections(pawns: &Query<&PredictionStats>, cause: CorrectionCause) -> u32 {
     // The first state is not a correction.
-    if cause == CorrectionCause::Start {
+    if cause == CorrectionCause::InitialState {
         return 0;
     }
     pawns.iter().map(|stats| stats.corrections_of(cause)).sum()

@@ -24,9 +24,9 @@ impl Plugin for WeaponModelPlugin {
 #[require(Transform, Visibility)]
 pub struct WeaponModel {
     kind: Option<Kind>,
-    /// How far it is lowered for a reload, 0 to 1.
+    /// Fraction by which it is lowered for a reload, 0 to 1.
     pub lowered: f32,
-    /// How far it is raised for aiming, 0 to 1.
+    /// Fraction by which it is raised for aiming, 0 to 1.
     pub raised: f32,
 }
 

@@ -48,7 +48,7 @@ pub fn server(switches: RaceSettings, truth: ground_truth::GroundTruth) -> App {
     ground_truth::record(&mut app, truth);
     app.insert_resource(switches)
         .init_resource::<NextKart>()
-        .add_observer(welcome)
+        .add_observer(spawn_kart)
         .add_systems(First, race_settings::apply_race_settings);
     app
 }
@@ -79,7 +79,7 @@ pub fn driving_client(switches: RaceSettings) -> App {
 struct NextKart(u16);
 
 /// Spawns a kart for each client that connects.
-fn welcome(
+fn spawn_kart(
     connected: On<Add, Connected>,
     clients: Query<(), With<ClientOf>>,
     servers: Query<(), With<Server>>,

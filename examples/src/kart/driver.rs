@@ -30,7 +30,7 @@ const PATIENCE: u32 = 64;
 /// State of a scripted driver. Deterministic: equal starts give equal laps.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
 pub struct Driver {
-    stop: usize,
+    waypoint: usize,
     /// Remaining ticks in reverse, and the steering meanwhile.
     back: u32,
     wheels: f32,
@@ -44,12 +44,12 @@ impl Driver {
             self.back -= 1;
             return KartInput::new(-1.0, self.wheels);
         }
-        let to = WAYPOINTS[self.stop] - kart.position.xz();
+        let to = WAYPOINTS[self.waypoint] - kart.position.xz();
         if to.length() < NEAR {
-            if let Some((_, wheels)) = BACK_UP.iter().find(|(stop, _)| *stop == self.stop) {
+            if let Some((_, wheels)) = BACK_UP.iter().find(|(waypoint, _)| *waypoint == self.waypoint) {
                 (self.back, self.wheels) = (BACK_TICKS, *wheels);
             }
-            self.stop = (self.stop + 1) % WAYPOINTS.len();
+            self.waypoint = (self.waypoint + 1) % WAYPOINTS.len();
         }
         self.stuck = if kart.velocity.length() < 0.5 { self.stuck + 1 } else { 0 };
         if self.stuck > PATIENCE {
@@ -111,9 +111,9 @@ mod tests {
             let (mut kart, mut driver) = (KartState::at(place, yaw), Driver::default());
             let (mut laps, mut flown, mut back, mut bumps) = (0, 0, 0, 0);
             for tick in 1..64 * 90 {
-                let stop = driver.stop;
+                let waypoint = driver.waypoint;
                 let input = driver.drive(&kart);
-                laps += u32::from(driver.stop < stop);
+                laps += u32::from(driver.waypoint < waypoint);
                 let ctx = StepContext { tick: Tick(tick), dt: 1.0 / 64.0, entity, replaying: false };
                 let mut events = Vec::new();
                 kart = KartModel::step(&config, &kart, &input, &ctx, &world, &mut events);

@@ -110,7 +110,7 @@ fn strip_adjustments(
 
 fn acknowledgement(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut answer = MoveAck::<KartState, KartPush>::read(&mut BitReader::new(bytes)).ok()?;
-    if matches!(answer.answered, AckedMove::Move(_)) {
+    if matches!(answer.acked, AckedMove::Move(_)) {
         answer.adjustment = None;
     }
     let mut w = BitWriter::default();

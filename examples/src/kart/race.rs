@@ -77,7 +77,7 @@ impl RateRow {
 /// Results for the own kart in one [`OwnerMode`].
 #[derive(Clone, Copy, Debug)]
 pub struct OwnerRow {
-    /// What its client did with the server's state.
+    /// Treatment of the server's state by its client.
     pub mode: OwnerMode,
     /// Error statistics.
     pub seen: ErrorStats,

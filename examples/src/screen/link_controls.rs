@@ -14,7 +14,7 @@ use bevy_unlag::{
 use lightyear::prelude::Client;
 
 use super::{
-    slider::{Scale, SliderPlugin, SliderSetting, Sliders, spawn_slider},
+    slider::{SliderPlugin, SliderRangeInfo, SliderSetting, Sliders, spawn_slider},
     ui::{FONT, TEXT, button, button_colour, label, line},
 };
 
@@ -63,13 +63,13 @@ enum Condition {
 }
 
 impl SliderSetting for Condition {
-    fn scale(self) -> Scale {
+    fn scale(self) -> SliderRangeInfo {
         let (name, largest, decimals) = match self {
             Self::Latency(most) => ("Latency, one way", f32::from(most), 0),
             Self::Jitter => ("Jitter, +/-", 150.0, 0),
             Self::Loss => ("Loss", 30.0, 1),
         };
-        Scale { name, least: 0.0, largest, decimals }
+        SliderRangeInfo { name, least: 0.0, largest, decimals }
     }
 }
 
@@ -143,7 +143,7 @@ fn turn_knob(
     mut knobs: Sliders<Condition>,
     mut links: Query<&mut NetSim, With<Client>>,
 ) {
-    let Some(condition) = knobs.turned(&change) else { return };
+    let Some(condition) = knobs.changed(&change) else { return };
     for mut sim in &mut links {
         condition.set(&mut sim.up, change.value);
         condition.set(&mut sim.down, change.value);

@@ -23,7 +23,7 @@ impl Plugin for SliderPlugin {
 
 /// Name and range of a slider.
 #[derive(Clone, Copy, Debug)]
-pub struct Scale {
+pub struct SliderRangeInfo {
     /// Label beside the slider.
     pub name: &'static str,
     /// Value at the left end.
@@ -37,7 +37,7 @@ pub struct Scale {
 /// A setting that a slider controls.
 pub trait SliderSetting: Component + Copy {
     /// Returns the name and the range of its slider.
-    fn scale(self) -> Scale;
+    fn scale(self) -> SliderRangeInfo;
 }
 
 /// Text that shows the value of a slider.
@@ -46,7 +46,7 @@ pub struct SliderText<K>(K);
 
 /// Spawns a line with name and value, and the slider below it.
 pub fn spawn_slider<K: SliderSetting>(panel: &mut ChildSpawnerCommands, knob: K) {
-    let Scale { name, least, largest, decimals } = knob.scale();
+    let SliderRangeInfo { name, least, largest, decimals } = knob.scale();
     panel.spawn((line(16.0), children![label(name, FONT, DIM), (SliderText(knob), label("", FONT, TEXT))]));
     let rail =
         Node { height: px(6), width: percent(100), border_radius: BorderRadius::all(px(3)), ..default() };
@@ -91,7 +91,7 @@ pub struct Sliders<'w, 's, K: SliderSetting> {
 
 impl<K: SliderSetting> Sliders<'_, '_, K> {
     /// Returns the setting whose slider changed, if it is of this kind and its value is new.
-    pub fn turned(&mut self, change: &ValueChange<f32>) -> Option<K> {
+    pub fn changed(&mut self, change: &ValueChange<f32>) -> Option<K> {
         let (entity, knob, old, _) = self.sliders.get(change.source).ok()?;
         if old.0 == change.value {
             return None;

@@ -10,7 +10,7 @@ pub enum TargetMotion {
     /// On foot, standing, on static geometry: mostly running across the line of fire.
     Strafe,
     /// Airborne.
-    Air,
+    Airborne,
     /// Crouched, or crouching down.
     Crouch,
     /// On a movement base, whatever its motion there.
@@ -19,14 +19,14 @@ pub enum TargetMotion {
 
 impl TargetMotion {
     /// All values, in the order of [`ShotStats::by_motion`](super::ShotStats::by_motion).
-    pub const ALL: [Self; 4] = [Self::Strafe, Self::Air, Self::Crouch, Self::Platform];
+    pub const ALL: [Self; 4] = [Self::Strafe, Self::Airborne, Self::Crouch, Self::Platform];
 
     /// Returns its name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Strafe => "strafe",
-            Self::Air => "air",
+            Self::Airborne => "air",
             Self::Crouch => "crouch",
             Self::Platform => "platform",
         }
@@ -39,7 +39,7 @@ impl TargetMotion {
         if history.is_some_and(|history| history.is_on_base(drawn.stamp)) {
             Self::Platform
         } else if !drawn.pose.grounded {
-            Self::Air
+            Self::Airborne
         } else if drawn.pose.crouch > 0.0 {
             Self::Crouch
         } else {

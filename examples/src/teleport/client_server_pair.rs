@@ -29,9 +29,9 @@ const HEAD_START: u32 = 40;
 pub struct TeleportOptions {
     /// Implementation of the teleport.
     pub variant: Variant,
-    /// How code outside the move stream moves the pawn.
+    /// Method by which code outside the move stream moves the pawn.
     pub write_method: WriteMethod,
-    /// Where a wall blocks the destination.
+    /// Sides on which a wall blocks the destination.
     pub wall: Wall,
     /// Round trip of the link, half of it in each direction, without the wait for the next frame.
     pub rtt: Duration,

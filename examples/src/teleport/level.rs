@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::movement::CapsuleConfig;
 
-/// Where the wall at the teleport's destination exists.
+/// Sides on which the wall at the teleport's destination exists.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Wall {
     /// Nowhere: the teleport succeeds.

@@ -50,7 +50,7 @@ impl Variant {
     }
 }
 
-/// How code outside the move stream moves a pawn.
+/// Method by which code outside the move stream moves a pawn.
 #[doc(alias = "SetActorLocation")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum WriteMethod {
@@ -97,13 +97,17 @@ pub(super) fn add_server(app: &mut App) {
 }
 
 /// Runs right and left, across the direction of the teleport, and forwards the key of the scripted input.
-fn steer(variant: Res<Variant>, mut hands: ResMut<ScriptedInput>, mut inputs: Query<&mut MoveInput<Pawn>>) {
-    hands.ticks += 1;
-    let right = if (hands.ticks / 40).is_multiple_of(2) { 127 } else { -127 };
+fn steer(
+    variant: Res<Variant>,
+    mut scripted: ResMut<ScriptedInput>,
+    mut inputs: Query<&mut MoveInput<Pawn>>,
+) {
+    scripted.ticks += 1;
+    let right = if (scripted.ticks / 40).is_multiple_of(2) { 127 } else { -127 };
     for mut input in &mut inputs {
-        input.0.body.right = if hands.still { 0 } else { right };
+        input.0.body.right = if scripted.still { 0 } else { right };
         // Besides the ability itself, this is all that the fourth variant needs.
-        input.0.extension.pressed = *variant == Variant::Stream && hands.key;
+        input.0.extension.pressed = *variant == Variant::Stream && scripted.key;
     }
 }
 
@@ -113,18 +117,18 @@ fn act_at_once(
     write_method: Res<WriteMethod>,
     level: Res<Level>,
     config: Res<CapsuleConfig>,
-    mut hands: ResMut<ScriptedInput>,
-    mut asked: ResMut<UnsentRequests>,
+    mut scripted: ResMut<ScriptedInput>,
+    mut requests: ResMut<UnsentRequests>,
     mut seen: ResMut<Observations>,
     mut pawns: Query<&mut PawnState, With<LocalControl>>,
 ) {
-    let pressed = hands.key && !hands.was_down;
-    hands.was_down = hands.key;
+    let pressed = scripted.key && !scripted.was_down;
+    scripted.was_down = scripted.key;
     if !pressed {
         return;
     }
     if variant.sends_request() {
-        asked.0 += 1;
+        requests.0 += 1;
     }
     for mut state in &mut pawns {
         if !variant.acts_at_once() {

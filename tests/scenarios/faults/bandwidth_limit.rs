@@ -64,7 +64,7 @@ struct DownlinkFigures {
     tracers: f64,
 }
 
-fn fight(bytes_per_second: f64, budget: u32) -> DownlinkFigures {
+fn expect_limited_fight(bytes_per_second: f64, budget: u32) -> DownlinkFigures {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let conditions = preset("Good broadband");
     let options = MatchOptions { players: 6, conditions, seed: 12, server, ..default() };
@@ -87,13 +87,13 @@ fn fight(bytes_per_second: f64, budget: u32) -> DownlinkFigures {
     };
     let classes = [MessageClass::Snapshots, MessageClass::Tracers];
     let before = classes.map(|class| count(&mut trial, class));
-    let bytes = down(&mut trial);
+    let bytes = downlink_bytes(&mut trial);
     const TIME: f64 = 10.0;
     trial.game.set_firing(true);
     trial.run(TIME);
     let each = |after: u64, before: u64| (after - before) as f64 / TIME / 6.0;
     let after = classes.map(|class| count(&mut trial, class));
-    let bytes = each(down(&mut trial), bytes);
+    let bytes = each(downlink_bytes(&mut trial), bytes);
     trial.game.set_firing(false);
     trial.run(3.0);
     let mut waits: Vec<f64> = Vec::new();
@@ -112,7 +112,7 @@ fn fight(bytes_per_second: f64, budget: u32) -> DownlinkFigures {
     squeezed
 }
 
-fn down(trial: &mut Trial) -> u64 {
+fn downlink_bytes(trial: &mut Trial) -> u64 {
     let clients = trial.game.clients.iter_mut().map(|client| {
         let world = client.world_mut();
         let mut sims = world.query::<&NetSim>();
@@ -125,12 +125,12 @@ fn down(trial: &mut Trial) -> u64 {
 #[test]
 fn slow_downlink_queues_packets_under_100_ms_and_drops_tracers_first() {
     let usual = DownlinkBudget::default().bytes_per_second;
-    let [wide, narrow] = [64_000.0, 16_000.0].map(|line| fight(line, usual));
+    let [wide, narrow] = [64_000.0, 16_000.0].map(|line| expect_limited_fight(line, usual));
     for squeezed in [&wide, &narrow] {
         assert!(squeezed.wait < 0.1 && squeezed.tracers > 1.0, "{squeezed:?}");
     }
     // A nearly saturated link, with a server budget to match.
-    let starved = fight(8_000.0, 1_000);
+    let starved = expect_limited_fight(8_000.0, 1_000);
     assert!(starved.wait < 0.1, "{starved:?}");
     assert!(starved.tracers < wide.tracers * 0.25, "{starved:?}");
     assert!(starved.snapshots > 5.0 && starved.bytes < wide.bytes, "{starved:?}");

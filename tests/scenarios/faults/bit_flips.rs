@@ -62,7 +62,7 @@ fn flipped_bit_on_the_wire_only_loses_its_packet() {
     let refused = trial.game.server.world().resource::<IngressStats>().refused;
     println!("{up} up and {down} down; {} are not netcode datagrams", refused.of(IngressRefusal::NotNetcode));
     assert!(up > 30 && down > 30, "{up} up, {down} down");
-    let carried = trial.carried();
+    let carried = trial.extrapolated_share();
     assert!(carried < 0.001, "{carried} of the moves");
     // A flipped bit in the first byte leaves a datagram that is not netcode; no client gets a strike for it.
     trial.expected_refusal = Some(IngressRefusal::NotNetcode);
@@ -85,7 +85,7 @@ fn flipped_bit_before_encryption_corrects_only_its_own_client() {
     let after = trial.corrections();
     println!(
         "{up} flipped; corrections {before:?} to {after:?}, {:.3} % extrapolated",
-        trial.carried() * 100.0
+        trial.extrapolated_share() * 100.0
     );
     assert!(up > 30, "{up}");
     assert_eq!(after[1], before[1], "the other client was corrected");

@@ -4,8 +4,8 @@
 //! send full packets in addition to their own, and a server that sends as many, wrap 65,536 of them in two
 //! minutes.
 //!
-//! `cargo test --release --workspace --test scenarios faults::counter_wraps -- --ignored` also runs forty minutes of
-//! normal play.
+//! `cargo test --release --workspace --test scenarios faults::counter_wraps -- --ignored` also runs forty
+//! minutes of normal play.
 
 use bevy::prelude::*;
 use bevy_replicon::server::server_tick::ServerTick;

@@ -48,7 +48,7 @@ fn start_with_held_trigger(seed: u64) -> (Match, NetId) {
     hold_still(&mut game.clients[0]);
     let world = game.clients[0].world_mut();
     let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
-    own.single_mut(world).expect("a trigger").set(true);
+    own.single_mut(world).expect("a trigger").set_fire(true);
     game.run(seconds(3.0));
     let id = own_id(&mut game.clients[0]);
     (game, id)

@@ -18,12 +18,12 @@ struct TourResult {
     /// The largest correction of all clients, in metres.
     largest: f32,
     /// The share of moves that the server extrapolated because they did not arrive in time.
-    carried: f64,
+    extrapolated_share: f64,
     /// The longest mismatch with the server, in seconds.
     longest: f64,
 }
 
-fn tour(name: &str, conditions: LinkConditions, seed: u64, time: f64) -> TourResult {
+fn expect_tour(name: &str, conditions: LinkConditions, seed: u64, time: f64) -> TourResult {
     let mut trial = Trial::tour(name, 2, conditions, seed);
     let from = trial.client_times();
     trial.run(time);
@@ -35,14 +35,14 @@ fn tour(name: &str, conditions: LinkConditions, seed: u64, time: f64) -> TourRes
     let toured = TourResult {
         corrections: stats.iter().map(|s| s.corrections - touched(s)).max().unwrap_or(0),
         largest: stats.iter().map(|s| s.largest_correction).fold(0.0, f32::max),
-        carried: trial.carried(),
+        extrapolated_share: trial.extrapolated_share(),
         longest,
     };
-    let TourResult { corrections, largest, carried, .. } = toured;
+    let TourResult { corrections, largest, extrapolated_share, .. } = toured;
     println!(
         "{name}, seed {seed}: {corrections} corrections, the largest {largest:.3} m, {:.3} % extrapolated, \
          longest mismatch {longest:.3} s, {distance_walked:.0?} m",
-        carried * 100.0
+        extrapolated_share * 100.0
     );
     assert!(
         distance_walked.iter().any(|way| f64::from(*way) > time),
@@ -56,7 +56,7 @@ fn tour(name: &str, conditions: LinkConditions, seed: u64, time: f64) -> TourRes
 #[test]
 fn lan_and_fibre_links_cause_no_corrections() {
     for name in ["LAN", "Esports fibre"] {
-        let toured = tour(name, preset(name), 1, 40.0);
+        let toured = expect_tour(name, preset(name), 1, 40.0);
         assert_eq!((toured.corrections, toured.longest), (0, 0.0), "{name}");
     }
 }
@@ -66,9 +66,9 @@ fn lan_and_fibre_links_cause_no_corrections() {
 #[ignore = "long: ten minutes of play on each of four links"]
 fn corrections_stay_within_limits_during_ten_minutes_on_each_link() {
     for (name, most) in [("LAN", 0), ("Esports fibre", 0), ("Average (UE)", 4), ("Bad (UE)", 29)] {
-        let toured = tour(name, preset(name), 2, 600.0);
+        let toured = expect_tour(name, preset(name), 2, 600.0);
         assert!(toured.corrections <= most, "{name}");
-        assert!(toured.carried < 0.001, "{name}");
+        assert!(toured.extrapolated_share < 0.001, "{name}");
     }
 }
 
@@ -76,8 +76,8 @@ fn corrections_stay_within_limits_during_ten_minutes_on_each_link() {
 #[test]
 fn average_link_causes_no_corrections_in_two_minutes() {
     for seed in [1, 2] {
-        let toured = tour("Average (UE)", preset("Average (UE)"), seed, 60.0);
-        assert!(toured.corrections == 0 && toured.longest == 0.0 && toured.carried < 0.001);
+        let toured = expect_tour("Average (UE)", preset("Average (UE)"), seed, 60.0);
+        assert!(toured.corrections == 0 && toured.longest == 0.0 && toured.extrapolated_share < 0.001);
     }
 }
 
@@ -85,9 +85,13 @@ fn average_link_causes_no_corrections_in_two_minutes() {
 #[test]
 fn bad_link_loses_under_0_1_percent_of_input_and_hits_agree() {
     for seed in [1, 2] {
-        let toured = tour("Bad (UE)", preset("Bad (UE)"), seed, 60.0);
+        let toured = expect_tour("Bad (UE)", preset("Bad (UE)"), seed, 60.0);
         assert!(toured.corrections < 3, "{} corrections in a minute", toured.corrections);
-        assert!(toured.carried < 0.001, "a share of {} of the input was lost", toured.carried);
+        assert!(
+            toured.extrapolated_share < 0.001,
+            "a share of {} of the input was lost",
+            toured.extrapolated_share
+        );
     }
     // At a round trip of 300 ms most targets are older than the default rewind limit of 400 ms.
     let server = ServerOptions { max_age: Some(core::time::Duration::from_millis(500)), ..default() };
@@ -106,8 +110,8 @@ fn bad_link_loses_under_0_1_percent_of_input_and_hits_agree() {
 #[test]
 fn bursts_of_8_lost_packets_cost_at_most_2_percent_of_moves() {
     for seed in [1, 2] {
-        let toured = tour("Bursty", preset("Bursty"), seed, 40.0);
-        assert!(toured.carried <= 0.02, "{}", toured.carried);
+        let toured = expect_tour("Bursty", preset("Bursty"), seed, 40.0);
+        assert!(toured.extrapolated_share <= 0.02, "{}", toured.extrapolated_share);
     }
 }
 
@@ -115,7 +119,7 @@ fn bursts_of_8_lost_packets_cost_at_most_2_percent_of_moves() {
 #[test]
 fn mismatches_on_a_terrible_link_end_within_one_rtt_plus_250_ms() {
     for seed in [1, 2] {
-        let toured = tour("GNS terrible", preset("GNS terrible"), seed, 40.0);
+        let toured = expect_tour("GNS terrible", preset("GNS terrible"), seed, 40.0);
         assert!(toured.longest <= 0.2 + 0.25, "{} s", toured.longest);
     }
 }
@@ -164,7 +168,7 @@ fn assert_recovery_from_torture_b(iterations: u32) {
     trial.game.set_conditions(preset("Average (UE)"));
     let from = trial.client_times();
     trial.run(6.0);
-    let back = trial.back(&from);
+    let back = trial.convergence_time(&from);
     println!("Torture B: agreement {back:.3} s after the link recovered");
     assert!(back <= 2.0, "{back} s");
     trial.assert_invariants();
@@ -281,7 +285,7 @@ fn duplicated_packets_change_no_state_and_are_never_read() {
 #[test]
 fn satellite_handover_causes_no_correction_of_5_cm() {
     for seed in [1, 2] {
-        let toured = tour("Starlink", preset("Starlink"), seed, 32.0);
+        let toured = expect_tour("Starlink", preset("Starlink"), seed, 32.0);
         assert!(toured.largest < 0.05, "{} m", toured.largest);
         assert!(toured.longest <= 0.3, "{} s", toured.longest);
     }
@@ -296,7 +300,7 @@ fn trial_reports_the_mismatch_of_a_displaced_pawn() {
     }
     let from = trial.client_times();
     trial.run(3.0);
-    let back = trial.back(&from);
+    let back = trial.convergence_time(&from);
     assert!((0.05..0.35).contains(&back), "{back} s");
     assert_eq!(trial.mismatches(1, from[1]).len(), 0);
     trial.assert_invariants();

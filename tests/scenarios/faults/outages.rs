@@ -49,16 +49,16 @@ fn cut_links(trial: &mut Trial, time: f64, up: bool, down: bool) {
 }
 
 /// `T_conv` of a tour with one outage, in seconds.
-fn back(time: f64, up: bool, down: bool, seed: u64) -> f64 {
+fn convergence_time(time: f64, up: bool, down: bool, seed: u64) -> f64 {
     let what = format!("an outage of {time} s {}", direction_name(up, down));
     let mut tour = Trial::tour(&what, 2, usual(), seed);
     cut_links(&mut tour, time, up, down);
     let from = tour.client_times();
     tour.run(4.0);
-    let back = tour.back(&from);
-    println!("{what}, seed {seed}: agreement after {back:.3} s");
+    let convergence_time = tour.convergence_time(&from);
+    println!("{what}, seed {seed}: agreement after {convergence_time:.3} s");
     tour.assert_invariants();
-    back
+    convergence_time
 }
 
 /// Runs a fight with three outages and asserts that every shot is accounted for.
@@ -82,8 +82,11 @@ fn assert_fight_accounted_for(time: f64, up: bool, down: bool, seed: u64) {
 fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_both_ways() {
     for time in [0.25, 1.0, 2.0] {
         for seed in [1, 2] {
-            let back = back(time, true, true, seed);
-            assert!(back <= ROUND_TRIP + 0.25, "agreement {back} s after an outage of {time} s, seed {seed}");
+            let convergence_time = convergence_time(time, true, true, seed);
+            assert!(
+                convergence_time <= ROUND_TRIP + 0.25,
+                "agreement {convergence_time} s after an outage of {time} s, seed {seed}"
+            );
         }
         assert_fight_accounted_for(time, true, true, 2);
     }
@@ -93,8 +96,8 @@ fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_both_ways() {
 #[test]
 fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_one_way() {
     for (up, down) in [(true, false), (false, true)] {
-        let back = back(1.0, up, down, 3);
-        assert!(back <= ROUND_TRIP + 0.25, "{back} s");
+        let convergence_time = convergence_time(1.0, up, down, 3);
+        assert!(convergence_time <= ROUND_TRIP + 0.25, "{convergence_time} s");
         assert_fight_accounted_for(1.0, up, down, 3);
     }
 }
@@ -131,13 +134,14 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
         let from = tour.client_times();
         let again = seconds_until_moves_run(&mut tour);
         tour.run(4.0);
-        let (corrections, back) = (tour.max_corrections_since(&before), tour.back(&from));
+        let (corrections, convergence_time) =
+            (tour.max_corrections_since(&before), tour.convergence_time(&from));
         println!(
-            "{what}: moves run after {again:.2} s, agreement after {back:.3} s, {corrections} corrections"
+            "{what}: moves run after {again:.2} s, agreement after {convergence_time:.3} s, {corrections} corrections"
         );
         assert!(again <= 0.5, "the server runs moves again after {again} s");
         assert!(corrections <= most, "{corrections} corrections");
-        assert!(back <= ROUND_TRIP + 0.5, "{back} s");
+        assert!(convergence_time <= ROUND_TRIP + 0.5, "{convergence_time} s");
         tour.assert_invariants();
 
         let mut trial = fight(&what, 5, WeaponSet::default());

@@ -9,7 +9,7 @@ use unlag_examples::stepped_match::Match;
 
 use super::{
     preset,
-    trial::{Trial, entities},
+    trial::{Trial, entity_count},
 };
 use crate::{own_id, seconds};
 
@@ -24,9 +24,9 @@ fn owner_recovers_within_1_s_after_a_client_hitch() {
         trial.run(stall + 0.02);
         let from = trial.client_times();
         trial.run(4.0);
-        let back = trial.back(&from);
-        println!("{what}: agreement after {back:.3} s");
-        assert!(back <= 1.0, "{back} s");
+        let convergence_time = trial.convergence_time(&from);
+        println!("{what}: agreement after {convergence_time:.3} s");
+        assert!(convergence_time <= 1.0, "{convergence_time} s");
         trial.assert_invariants();
     }
 }
@@ -61,10 +61,10 @@ fn assert_suspended_client_is_dropped(time: f64) {
     game.stall_client(0, seconds(time));
     game.run(seconds(4.5));
     assert_eq!(links(&mut game.server), 2, "the server must drop the client after three seconds");
-    let base = (entities(&mut game.server), entities(&mut game.clients[1]));
+    let base = (entity_count(&mut game.server), entity_count(&mut game.clients[1]));
     game.run(seconds(time - 4.5));
     assert_eq!(
-        (entities(&mut game.server), entities(&mut game.clients[1])),
+        (entity_count(&mut game.server), entity_count(&mut game.clients[1])),
         base,
         "entities changed while the client was suspended"
     );

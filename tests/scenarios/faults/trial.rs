@@ -128,7 +128,7 @@ impl Trial {
             app.init_resource::<InvalidValue>().add_systems(Last, watch);
         }
         this.game.run(seconds(3.0));
-        this.entities = this.apps().map(entities).collect();
+        this.entities = this.apps().map(entity_count).collect();
         this
     }
 
@@ -188,7 +188,7 @@ impl Trial {
     }
 
     /// The share of moves that the server extrapolated, over all pawns.
-    pub fn carried(&mut self) -> f64 {
+    pub fn extrapolated_share(&mut self) -> f64 {
         let world = self.game.server.world_mut();
         let mut counts = world.query_filtered::<&PredictionStats, With<NetId>>();
         let (run, carried) =
@@ -196,8 +196,8 @@ impl Trial {
         carried as f64 / (run + carried).max(1) as f64
     }
 
-    /// Mismatches since the time `from` on the client's clock: its position differed by [`MISMATCH_DISTANCE`] or more
-    /// from the server's after the same move, or it made moves that the server never ran.
+    /// Mismatches since the time `from` on the client's clock: its position differed by [`MISMATCH_DISTANCE`]
+    /// or more from the server's after the same move, or it made moves that the server never ran.
     pub fn mismatches(&mut self, client: usize, from: f64) -> Vec<OwnerMismatch> {
         let id = own_id(&mut self.game.clients[client]);
         let made = &self.game.clients[client].world().resource::<OwnerMoves>().0;
@@ -226,8 +226,9 @@ impl Trial {
     }
 
     /// `T_conv`: the seconds from the times `from` on the clients' clocks until the last mismatch ends.
-    pub fn back(&mut self, from: &[f64]) -> f64 {
-        let last = |i: usize| self.mismatches(i, from[i]).last().map_or(0.0, |spell| spell.to - from[i]);
+    pub fn convergence_time(&mut self, from: &[f64]) -> f64 {
+        let last =
+            |i: usize| self.mismatches(i, from[i]).last().map_or(0.0, |mismatch| mismatch.to - from[i]);
         (0..from.len()).map(last).fold(0.0, f64::max)
     }
 
@@ -309,7 +310,7 @@ impl Trial {
 
     /// Asserts that entities, queues and links have not grown.
     fn assert_no_growth(&mut self) {
-        let now: Vec<_> = self.apps().map(entities).collect();
+        let now: Vec<_> = self.apps().map(entity_count).collect();
         assert_eq!(now, self.entities, "entities of the server and the clients");
         for client in &mut self.game.clients {
             let world = client.world_mut();
@@ -325,7 +326,7 @@ impl Trial {
 }
 
 /// Number of entities that are not resources.
-pub fn entities(app: &mut App) -> usize {
+pub fn entity_count(app: &mut App) -> usize {
     let world = app.world_mut();
     world.query_filtered::<Entity, Without<IsResource>>().iter(world).count()
 }

@@ -45,14 +45,14 @@ fn start_range(seed: u64) -> (Match, NetId) {
     record_shots(&mut game);
     hold_still(&mut game.clients[0]);
     // The script may have switched to another weapon.
-    trigger(&mut game, |trigger| trigger.equip = Some(0));
+    edit_controls(&mut game, |trigger| trigger.equip = Some(0));
     game.run(seconds(3.0));
     game.clients[0].init_resource::<DisplayedAmmo>().add_systems(Last, record_displayed_ammo);
     let id = own_id(&mut game.clients[0]);
     (game, id)
 }
 
-fn trigger(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
+fn edit_controls(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
     let world = game.clients[0].world_mut();
     let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
     change(&mut own.single_mut(world).expect("a trigger"));
@@ -83,7 +83,7 @@ fn assert_agreed(game: &mut Match, id: NetId) {
 fn displayed_magazine_only_decreases_while_firing_and_increases_once_per_reload() {
     for seed in [1, 2, 3] {
         let (mut game, id) = start_range(seed);
-        trigger(&mut game, |trigger| trigger.set(true));
+        edit_controls(&mut game, |trigger| trigger.set_fire(true));
         game.run(seconds(2.0));
         // The server's count at this moment: a display of that would lag, or jump back with each
         // acknowledgement.
@@ -94,10 +94,10 @@ fn displayed_magazine_only_decreases_while_firing_and_increases_once_per_reload(
             "{shown} displayed, {known} on the server: the link has too little latency"
         );
         game.run(seconds(4.0));
-        trigger(&mut game, |trigger| trigger.set(false));
+        edit_controls(&mut game, |trigger| trigger.set_fire(false));
         game.run(seconds(2.0));
         // Reloads the magazine, empty or not.
-        trigger(&mut game, |trigger| trigger.reload = true);
+        edit_controls(&mut game, |trigger| trigger.reload = true);
         game.run(seconds(3.0));
         let changes = changes(&game);
         let ups: Vec<_> = changes.iter().filter(|(magazine, _)| *magazine > 0).collect();
@@ -121,13 +121,13 @@ fn ammunition_granted_by_the_server_is_displayed_once_during_a_burst() {
         edit_server_state(&mut game, |state, _| state.extension.slots[0].reserve = 60);
         game.run(seconds(1.0));
         game.clients[0].world_mut().resource_mut::<DisplayedAmmo>().0.clear();
-        trigger(&mut game, |trigger| trigger.set(true));
+        edit_controls(&mut game, |trigger| trigger.set_fire(true));
         game.run(seconds(0.7));
         let added =
             edit_server_state(&mut game, |state, arsenal| state.extension.add_ammo(arsenal, WeaponId(0), 45));
         assert_eq!(added, 45);
         game.run(seconds(1.2));
-        trigger(&mut game, |trigger| trigger.set(false));
+        edit_controls(&mut game, |trigger| trigger.set_fire(false));
         game.run(seconds(1.0));
         let changes = changes(&game);
         let (given, fired): (Vec<_>, Vec<_>) = changes.iter().partition(|(_, beside)| *beside != 0);
@@ -142,7 +142,7 @@ fn ammunition_granted_by_the_server_is_displayed_once_during_a_burst() {
 fn removed_ammunition_is_corrected_once_and_its_shots_are_refused_as_empty() {
     for seed in [7, 8, 9] {
         let (mut game, id) = start_range(seed);
-        trigger(&mut game, |trigger| trigger.set(true));
+        edit_controls(&mut game, |trigger| trigger.set_fire(true));
         game.run(seconds(1.0));
         edit_server_state(&mut game, |state, _| {
             let slot = &mut state.extension.slots[0];
@@ -150,7 +150,7 @@ fn removed_ammunition_is_corrected_once_and_its_shots_are_refused_as_empty() {
         });
         let when = game.server.world().resource::<CurrentTick>().0;
         game.run(seconds(1.5));
-        trigger(&mut game, |trigger| trigger.set(false));
+        edit_controls(&mut game, |trigger| trigger.set_fire(false));
         game.run(seconds(2.0));
         let changes = changes(&game);
         let odd: Vec<_> = changes.iter().filter(|change| **change != (-1, 0)).collect();

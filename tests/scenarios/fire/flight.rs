@@ -97,12 +97,12 @@ fn aim(game: &mut Match, along: Vec3) {
     let world = game.clients[0].world_mut();
     let mut own = world.query_filtered::<(&mut Aim, &mut InputAccumulator), With<LocalControl>>();
     let (mut aim, mut gather) = own.single_mut(world).expect("a pawn");
-    *aim = Aim::along(along);
+    *aim = Aim::from_direction(along);
     let unit = core::f64::consts::TAU / 65_536.0;
     gather.set_view(f64::from(aim.yaw) * unit, f64::from(aim.pitch) * unit);
 }
 
-fn trigger(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
+fn edit_controls(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
     let world = game.clients[0].world_mut();
     let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
     change(&mut own.single_mut(world).expect("a trigger"));
@@ -126,18 +126,18 @@ fn fire_rockets(max_age: Option<Duration>) -> Match {
     for client in &mut game.clients {
         client.init_resource::<ProjectileLog>().add_systems(Last, record_projectiles);
     }
-    trigger(&mut game, |trigger| trigger.equip = Some(2));
+    edit_controls(&mut game, |trigger| trigger.equip = Some(2));
     game.run(seconds(1.0));
     for shot in 0..SHOTS {
         // Turns between the shots; aims slightly upwards, over obstacles, at the opposite walls.
         let (sin, cos) = (0.1 + shot as f32 * 0.19).sin_cos();
         aim(&mut game, Vec3::new(cos, 0.03, sin));
         game.run(seconds(0.5));
-        trigger(&mut game, |trigger| trigger.set(true));
+        edit_controls(&mut game, |trigger| trigger.set_fire(true));
         game.run(seconds(0.05));
-        trigger(&mut game, |trigger| trigger.set(false));
+        edit_controls(&mut game, |trigger| trigger.set_fire(false));
         game.run(seconds(0.4));
-        trigger(&mut game, |trigger| trigger.reload = true);
+        edit_controls(&mut game, |trigger| trigger.reload = true);
         game.run(seconds(2.5));
     }
     assert_eq!(game.server.world().resource::<ServerEnds>().0.len(), SHOTS);

@@ -114,7 +114,7 @@ fn clients_with_hitches_have_at_most_2_aim_and_5_dead_refusals_per_fight() {
     for (seed, hand) in [(3, 15.0), (4, 25.0), (5, 40.0)] {
         let fought = fight_with(seed, FireRules::default(), |game| {
             for client in &mut game.clients {
-                client.world_mut().resource_mut::<ScriptedPlayer>().hand = hand;
+                client.world_mut().resource_mut::<ScriptedPlayer>().turn_rate = hand;
             }
             game.set_firing(true);
             for k in 0..40 {

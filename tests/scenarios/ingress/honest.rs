@@ -9,7 +9,7 @@ use crate::{seconds, start};
 
 /// Runs a fight of three players with a server stall and a client stall, and asserts that no packet is
 /// refused and no client has strikes.
-fn fight(conditions: LinkConditions) {
+fn assert_fight_is_unfiltered(conditions: LinkConditions) {
     let mut game = start(MatchOptions { players: 3, conditions, ..MatchOptions::default() });
     // lightyear pings once an hour here; a game may ping more often.
     for client in 0..3 {
@@ -36,7 +36,7 @@ fn fight(conditions: LinkConditions) {
 
 #[test]
 fn honest_fight_at_300_ms_with_20_percent_loss_is_never_filtered() {
-    fight(LinkConditions {
+    assert_fight_is_unfiltered(LinkConditions {
         latency: core::time::Duration::from_millis(150),
         jitter: core::time::Duration::from_millis(30),
         loss: 0.2,
@@ -47,6 +47,6 @@ fn honest_fight_at_300_ms_with_20_percent_loss_is_never_filtered() {
 #[test]
 fn honest_fight_on_the_worst_presets_is_never_filtered() {
     for name in ["Torture A", "GNS reorder", "GNS bad"] {
-        fight(LinkPreset::named(name).expect("a built-in preset").conditions());
+        assert_fight_is_unfiltered(LinkPreset::named(name).expect("a built-in preset").conditions());
     }
 }

@@ -40,7 +40,7 @@ fn send_from_ports(ports: usize, to: SocketAddr, bytes: &[u8]) -> Vec<UdpSocket>
 }
 
 /// Number of links, and of addresses that the socket knows.
-fn known(server: &mut App) -> (usize, usize) {
+fn link_counts(server: &mut App) -> (usize, usize) {
     let world = server.world_mut();
     let links = world.query::<&Link>().iter(world).count();
     (links, world.query::<&ServerUdp>().single(world).expect("a socket").known())
@@ -76,18 +76,18 @@ fn junk_datagrams_and_foreign_requests_get_no_link() {
     let (mut server, address) = server();
     let _sockets = send_from_ports(100, address, &[0x15; 64]);
     server.update();
-    assert_eq!(known(&mut server), (0, 0));
+    assert_eq!(link_counts(&mut server), (0, 0));
     assert_eq!(stats(&server).refused.of(IngressRefusal::NotNetcode), 100);
     // No more than the operating system's default receive buffer holds at this size.
     let _sockets = send_from_ports(60, address, &foreign_request());
     server.update();
-    assert_eq!(known(&mut server), (0, 0));
+    assert_eq!(link_counts(&mut server), (0, 0));
     assert_eq!(stats(&server).refused.of(IngressRefusal::ForeignToken), 60);
     // Control: without the filters each address gets a link.
     server.world_mut().resource_mut::<IngressLimits>().enabled = false;
     let _sockets = send_from_ports(100, address, &[0x15; 64]);
     server.update();
-    assert_eq!(known(&mut server), (100, 100));
+    assert_eq!(link_counts(&mut server), (100, 100));
 }
 
 #[test]
@@ -95,14 +95,14 @@ fn requests_of_one_host_get_at_most_32_links_which_expire() {
     let (mut server, address) = server();
     let _sockets = send_from_ports(60, address, &request(address));
     server.update();
-    assert_eq!(known(&mut server), (32, 32), "links of one host");
+    assert_eq!(link_counts(&mut server), (32, 32), "links of one host");
     assert_eq!(stats(&server).refused.of(IngressRefusal::ConnectionRequests), 28);
     run(&mut server, Duration::from_secs(6));
-    assert_eq!(known(&mut server), (0, 0), "links that never connect must expire");
+    assert_eq!(link_counts(&mut server), (0, 0), "links that never connect must expire");
     // The host's share is free again.
     let _sockets = send_from_ports(1, address, &request(address));
     server.update();
-    assert_eq!(known(&mut server), (1, 1));
+    assert_eq!(link_counts(&mut server), (1, 1));
 }
 
 // Only Linux accepts any address in 127.0.0.0/8 as a second host.
@@ -117,7 +117,7 @@ fn host_at_its_link_limit_does_not_block_another_host() {
     run(&mut server, Duration::from_millis(100));
     let _sockets = send_from_ports(60, address, &request(address));
     server.update();
-    assert_eq!(known(&mut server), (32, 32));
+    assert_eq!(link_counts(&mut server), (32, 32));
     // Another host at the same time.
     let other = UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).expect("another host");
     other.send_to(&request(address), address).expect("the request is sent");
@@ -139,7 +139,7 @@ fn connection_requests_are_limited_per_second() {
     run(&mut server, Duration::from_millis(100));
     let _sockets = send_from_ports(60, address, &request(address));
     server.update();
-    assert_eq!(known(&mut server), (10, 10));
+    assert_eq!(link_counts(&mut server), (10, 10));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn links_of_unknown_addresses_expire_without_affecting_players() {
     }
     game.run(seconds(5.2));
     assert_eq!(
-        (links(&mut game.server), stats(&game.server).strangers),
+        (links(&mut game.server), stats(&game.server).pending),
         (2, 0),
         "links of unknown addresses must expire"
     );

@@ -22,7 +22,7 @@ pub fn validate_ask(
     closed: Option<Res<Closed>>,
     pawns: Query<&Health>,
 ) -> MessageVerdict {
-    let dead = ask.about.is_some_and(|pawn| pawns.get(pawn).is_ok_and(|health| health.now <= 0.0));
+    let dead = ask.about.is_some_and(|pawn| pawns.get(pawn).is_ok_and(|health| health.current <= 0.0));
     match ask.message.0 {
         HOSTILE => MessageVerdict::Kick(9),
         GOOD if closed.is_none() && !dead => MessageVerdict::Accept,

@@ -35,7 +35,7 @@ impl RecentPositions {
 }
 
 /// The drawn positions of the living remote pawns.
-pub(super) fn drawn(client: &mut App) -> Vec<(NetId, Vec3)> {
+pub(super) fn drawn_positions(client: &mut App) -> Vec<(NetId, Vec3)> {
     let world = client.world_mut();
     let mut drawn = world.query_filtered::<(&NetId, &DrawnPose), Without<LocalControl>>();
     let alive = drawn.iter(world).filter(|(_, drawn)| drawn.pose.alive);
@@ -72,7 +72,7 @@ fn assert_join_among(things: u32) {
         passed += 0.01;
         lately.note(now + passed, &mut game.server);
         let playing = game.is_playing(late);
-        let seen = drawn(&mut game.clients[late]);
+        let seen = drawn_positions(&mut game.clients[late]);
         for (id, place) in &seen {
             pictures += 1;
             let off = lately.distance(*id, *place);

@@ -14,7 +14,7 @@ const PLAYERS: usize = 6;
 /// Number of links that end.
 const LINK_ENDS: usize = 500;
 
-/// How a link ends.
+/// Manner in which a link ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Disconnect,
@@ -86,7 +86,7 @@ impl Churn {
     }
 }
 
-fn story(seed: u64, points: usize) {
+fn assert_no_leaks_under_churn(seed: u64, points: usize) {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let conditions = LinkConditions { loss: 0.05, ..average() };
     let players = PLAYERS as u64;
@@ -96,50 +96,50 @@ fn story(seed: u64, points: usize) {
     game.server.world_mut().resource_mut::<SessionConfig>().grace = seconds(1.5);
     game.set_firing(true);
     let dice = SmallRng::seed_from_u64(seed);
-    let mut story = Churn { game, dice, seed, since: [0.0; PLAYERS], now: 0.0 };
+    let mut churn = Churn { game, dice, seed, since: [0.0; PLAYERS], now: 0.0 };
     let mut ended = [0; 4];
     while ended.iter().sum::<usize>() < points {
-        let pause = story.dice.random_range(0.01..0.35);
-        story.run(pause);
-        let player = story.dice.random_range(0..PLAYERS);
-        if story.game.is_playing(player) {
-            ended[story.end(player) as usize] += 1;
-        } else if story.now > story.since[player] + story.dice.random_range(0.0..3.0) {
-            story.rejoin(player);
+        let pause = churn.dice.random_range(0.01..0.35);
+        churn.run(pause);
+        let player = churn.dice.random_range(0..PLAYERS);
+        if churn.game.is_playing(player) {
+            ended[churn.end(player) as usize] += 1;
+        } else if churn.now > churn.since[player] + churn.dice.random_range(0.0..3.0) {
+            churn.rejoin(player);
         }
-        story.assert_one_pawn_per_player();
+        churn.assert_one_pawn_per_player();
     }
-    let said = session_log(&story.game.server);
+    let log = session_log(&churn.game.server);
     println!(
         "seed {seed}: {ended:?} links ended; {} joined, {} returned, {} left, {} expired; {} hits in {:.0} s",
-        said.joined.len(),
-        said.returned.len(),
-        said.left.len(),
-        said.expired.len(),
-        said.damage,
-        story.now
+        log.joined.len(),
+        log.returned.len(),
+        log.left.len(),
+        log.expired.len(),
+        log.damage,
+        churn.now
     );
-    assert!(said.returned.len() > points / 20 && said.expired.len() > points / 20, "seed {seed}: {said:?}");
+    assert!(log.returned.len() > points / 20 && log.expired.len() > points / 20, "seed {seed}: {log:?}");
     // All players reconnect.
     for _ in 0..4 {
         for player in 0..PLAYERS {
-            if !story.game.is_playing(player) {
-                story.rejoin(player);
+            if !churn.game.is_playing(player) {
+                churn.rejoin(player);
             }
         }
-        story.run(2.5);
+        churn.run(2.5);
     }
-    story.assert_one_pawn_per_player();
+    churn.assert_one_pawn_per_player();
     for player in 0..PLAYERS {
-        assert!(story.game.is_playing(player), "seed {seed}: player {player} is not back");
+        assert!(churn.game.is_playing(player), "seed {seed}: player {player} is not back");
     }
-    assert_eq!(pawns(&mut story.game.server).len(), PLAYERS, "seed {seed}");
+    assert_eq!(pawns(&mut churn.game.server).len(), PLAYERS, "seed {seed}");
     // All players leave.
-    (0..PLAYERS).for_each(|player| story.game.disconnect(player));
-    story.run(4.0);
-    let seed = story.seed;
-    assert_eq!(pawns(&mut story.game.server).len(), 0, "seed {seed}: a pawn was left behind");
-    let world = story.game.server.world_mut();
+    (0..PLAYERS).for_each(|player| churn.game.disconnect(player));
+    churn.run(4.0);
+    let seed = churn.seed;
+    assert_eq!(pawns(&mut churn.game.server).len(), 0, "seed {seed}: a pawn was left behind");
+    let world = churn.game.server.world_mut();
     assert_eq!(
         world.query_filtered::<(), With<ClientOf>>().iter(world).count(),
         0,
@@ -150,5 +150,5 @@ fn story(seed: u64, points: usize) {
 // Row F24.
 #[test]
 fn server_leaks_no_pawn_or_link_when_500_links_end_at_random_moments() {
-    story(24, LINK_ENDS);
+    assert_no_leaks_under_churn(24, LINK_ENDS);
 }

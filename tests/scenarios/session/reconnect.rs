@@ -32,7 +32,7 @@ fn hold_fire(game: &mut Match, id: NetId, others: [usize; 2], flight: f64) {
 }
 
 fn set_health(game: &mut Match, pawn: Entity, now: f32) {
-    game.server.world_mut().get_mut::<Health>(pawn).expect("its health").now = now;
+    game.server.world_mut().get_mut::<Health>(pawn).expect("its health").current = now;
 }
 
 fn set_config(game: &mut Match, set: impl FnOnce(&mut SessionConfig)) {
@@ -66,21 +66,22 @@ fn returning_player_regains_its_pawn_within_1_5_s_with_health_and_score() {
             );
         }
         game.run(seconds(1.0));
-        let (health, damage) = (of::<Health>(&mut game.server, id), session_log(&game.server).damage);
-        let score = of::<PlayerScore>(&mut game.server, id);
-        assert!(health.now == 41.0 && score.kills >= 77, "{health:?}, {score:?}");
+        let (health, damage) =
+            (component_of::<Health>(&mut game.server, id), session_log(&game.server).damage);
+        let score = component_of::<PlayerScore>(&mut game.server, id);
+        assert!(health.current == 41.0 && score.kills >= 77, "{health:?}, {score:?}");
         for other in [1, 2] {
             assert!(
                 pawns(&mut game.clients[other]).iter().any(|(seen, _)| *seen == id),
                 "the other clients must still have the pawn"
             );
         }
-        let moves = of::<PredictionStats>(&mut game.server, id).moves;
+        let moves = component_of::<PredictionStats>(&mut game.server, id).moves;
         game.rejoin(0).expect("a token");
         record_session_events(&mut game.clients[0]);
         let pawn_after = expect_time_until(&mut game, 5.0, |game| own_pawns(&mut game.clients[0]) == 1);
         let input_after = expect_time_until(&mut game, 5.0, |game| {
-            of::<PredictionStats>(&mut game.server, id).moves > moves
+            component_of::<PredictionStats>(&mut game.server, id).moves > moves
         });
         let control_after =
             pawn_after + input_after + expect_time_until(&mut game, 5.0, |game| game.is_playing(0));
@@ -94,11 +95,11 @@ fn returning_player_regains_its_pawn_within_1_5_s_with_health_and_score() {
         assert_eq!((own_id(&mut game.clients[0]), pawn_and_absence(&mut game, id)), (id, (pawn, None)));
         assert_eq!(pawns(&mut game.server).len(), 3, "a second pawn was spawned");
         assert_eq!(
-            of::<Health>(&mut game.server, id),
+            component_of::<Health>(&mut game.server, id),
             health,
             "the health changed while the player was absent"
         );
-        assert_eq!(of::<PlayerScore>(&mut game.server, id), score);
+        assert_eq!(component_of::<PlayerScore>(&mut game.server, id), score);
         assert!(state(&mut game.server, id).extension.shots >= shots, "the shot counter was reset");
         let said = session_log(&game.server);
         assert_eq!((said.joined.len(), said.left.len(), said.expired.len()), (3, 1, 0));
@@ -112,7 +113,7 @@ fn returning_player_regains_its_pawn_within_1_5_s_with_health_and_score() {
         assert!(errors.iter().all(|error| *error < 1.0), "the player was corrected by {errors:?} m");
         let report = game.report();
         assert!(report.agreement() >= 95.0, "{}", report.table());
-        let account = of::<TimeDiscrepancy>(&mut game.server, id);
+        let account = component_of::<TimeDiscrepancy>(&mut game.server, id);
         assert_eq!(account.detected, 0, "{account:?}");
     }
 }
@@ -164,16 +165,19 @@ fn returning_player_keeps_health_score_ammunition_and_cooldown() {
             println!("silent {silent}: {:?}, a cooldown of {}", after.slots, after.cooldown);
             assert_eq!((after.slots, after.slot, after.shots), (before.slots, before.slot, before.shots));
             assert!((COOLDOWN / 2..=COOLDOWN).contains(&after.cooldown), "a cooldown of {}", after.cooldown);
-            assert_eq!(of::<Health>(&mut game.server, id).now, 23.0);
-            assert_eq!(of::<PlayerScore>(&mut game.server, id), PlayerScore { kills: 12, deaths: 7 });
+            assert_eq!(component_of::<Health>(&mut game.server, id).current, 23.0);
+            assert_eq!(
+                component_of::<PlayerScore>(&mut game.server, id),
+                PlayerScore { kills: 12, deaths: 7 }
+            );
             game.run(seconds(1.0));
         }
         // The client has the same values.
         let client = &mut game.clients[0];
         let here = state(client, id).extension;
         assert_eq!((here.slots, here.slot), (before.slots, before.slot));
-        assert_eq!(of::<Health>(client, id).now, 23.0);
-        assert_eq!(of::<PlayerScore>(client, id), PlayerScore { kills: 12, deaths: 7 });
+        assert_eq!(component_of::<Health>(client, id).current, 23.0);
+        assert_eq!(component_of::<PlayerScore>(client, id), PlayerScore { kills: 12, deaths: 7 });
     }
 }
 
@@ -196,7 +200,7 @@ fn pawn_of_a_disconnected_player_stands_still_and_can_be_hit() {
 
     let (pawn, absent) = pawn_and_absence(&mut game, id);
     assert!(absent.is_some(), "the link must have timed out");
-    let lives = of::<Health>(&mut game.server, id).now;
+    let lives = component_of::<Health>(&mut game.server, id).current;
     game.server.world_mut().insert_resource(HitCounter(pawn, 0));
     game.server.add_systems(Last, |mut damage: MessageReader<Damage>, mut hit: ResMut<HitCounter>| {
         let of = hit.0;
@@ -205,8 +209,10 @@ fn pawn_of_a_disconnected_player_stands_still_and_can_be_hit() {
     game.set_firing(true);
     game.run(seconds(4.0));
     let hits = game.server.world().resource::<HitCounter>().1;
-    let (now, deaths) =
-        (of::<Health>(&mut game.server, id).now, of::<PlayerScore>(&mut game.server, id).deaths);
+    let (now, deaths) = (
+        component_of::<Health>(&mut game.server, id).current,
+        component_of::<PlayerScore>(&mut game.server, id).deaths,
+    );
     println!("{hits} hits; health {lives} -> {now}, {deaths} deaths");
     assert!(hits > 0 && (now < lives || deaths > 0), "{hits} hits");
     assert_eq!(pawn_and_absence(&mut game, id).0, pawn, "the pawn must stay for the grace time");

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{hold_still, own_id, state};
 
-/// How an app reconnects.
+/// Manner in which an app reconnects.
 #[derive(Clone, Copy, Debug)]
 enum ReconnectPath {
     /// Its link was silent until both ends had timed out; it spawns another link.
@@ -86,15 +86,15 @@ fn pawn(game: &mut Match, id: NetId) -> Entity {
 }
 
 /// The shot statistics of the first client so far.
-fn tally(game: &Match) -> HitCounts {
+fn hit_counts(game: &Match) -> HitCounts {
     game.clients[0].world().resource::<ShotStats>().tally()
 }
 
 /// Runs a fight until all shots have verdicts, and returns its shot statistics.
 fn fight(game: &mut Match) -> HitCounts {
-    let before = tally(game);
+    let before = hit_counts(game);
     game.fight(12.0);
-    tally(game) - before
+    hit_counts(game) - before
 }
 
 /// Returns the maximum distance of drawn remote pawns from their recent positions on the server, in metres,
@@ -111,7 +111,7 @@ fn expect_remote_pawns_drawn(game: &mut Match, id: NetId, time: f64) -> f32 {
             continue;
         }
         frames += 1;
-        for (other, place) in drawn(&mut game.clients[0]) {
+        for (other, place) in drawn_positions(&mut game.clients[0]) {
             assert_ne!(other, id, "the client draws its own pawn as a remote one");
             pictures += 1;
             farthest = farthest.max(lately.distance(other, place));
@@ -129,9 +129,9 @@ fn assert_reconnects(way: ReconnectPath) {
     // Dead pawns respawn.
     game.run(seconds(4.0));
     reconnect(&mut game, way, id);
-    let moves = of::<PredictionStats>(&mut game.server, id).moves;
+    let moves = component_of::<PredictionStats>(&mut game.server, id).moves;
     let steers = expect_time_until(&mut game, 2.0, |game| {
-        game.is_playing(0) && of::<PredictionStats>(&mut game.server, id).moves > moves + 10
+        game.is_playing(0) && component_of::<PredictionStats>(&mut game.server, id).moves > moves + 10
     });
     game.run(seconds(2.0 - steers));
     assert_eq!(

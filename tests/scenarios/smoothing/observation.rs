@@ -43,7 +43,7 @@ impl DrawnFrame {
 struct DrawnFrames(HashMap<NetId, Vec<DrawnFrame>>);
 
 /// Starts recording published states and drawn frames.
-pub fn open(game: &mut Match) {
+pub fn start_recording(game: &mut Match) {
     game.server.init_resource::<PublishedStates>().add_systems(
         FixedLast,
         |pawns: Query<(&NetId, &PublishedState<Soldier>)>, mut stage: ResMut<PublishedStates>| {
@@ -84,7 +84,7 @@ pub fn now(app: &App) -> f64 {
 
 /// The end of the first run of frames after `from` for which `astray` holds, in seconds on the client's
 /// clock.
-pub fn back(drawn_frames: &[DrawnFrame], from: f64, astray: impl Fn(&DrawnFrame) -> bool) -> f64 {
+pub fn end_of_first(drawn_frames: &[DrawnFrame], from: f64, astray: impl Fn(&DrawnFrame) -> bool) -> f64 {
     /// The run ends when `astray` has not held for this long, in seconds.
     const CALM: f64 = 0.15;
     let mut last = from;
@@ -153,7 +153,7 @@ pub fn report(server: &App, id: NetId, drawn_frames: &[DrawnFrame]) -> Report {
 
 impl Report {
     /// Adds the figures of another report.
-    pub fn take(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.errors.extend(other.errors);
         self.steps.extend(other.steps);
         self.freezes.extend(other.freezes);

@@ -15,7 +15,7 @@ fn usual() -> LinkConditions {
     LinkConditions { loss: 0.0, ..preset("Average (UE)") }
 }
 
-fn dark() -> LinkConditions {
+fn silent_link() -> LinkConditions {
     LinkConditions { loss: 1.0, ..usual() }
 }
 
@@ -62,7 +62,7 @@ fn remote_pawns_are_within_5_cm_again_0_6_s_after_an_outage_of_2_s() {
         game.run(seconds(1.0));
         let before = net_ids(&mut game.server);
         let from: Vec<_> = game.clients.iter().map(observation::now).collect();
-        game.set_conditions(dark());
+        game.set_conditions(silent_link());
         game.run(seconds(2.0));
         game.set_conditions(usual());
         game.run(seconds(4.0));
@@ -75,7 +75,9 @@ fn remote_pawns_are_within_5_cm_again_0_6_s_after_an_outage_of_2_s() {
             largest = drawn_frames.windows(2).map(step).fold(largest, f32::max);
             let dark = |frame: &&DrawnFrame| frame.time().1 > 16.0;
             let end = drawn_frames.iter().rfind(dark).expect("an outage").now;
-            let back = observation::back(&drawn_frames, end, |frame| frame.place.distance(frame.pose) > 0.05);
+            let back = observation::end_of_first(&drawn_frames, end, |frame| {
+                frame.place.distance(frame.pose) > 0.05
+            });
             longest = longest.max(back - from[client] - 2.0);
         }
         for client in &mut game.clients {
@@ -105,7 +107,7 @@ fn remote_pawns_are_extrapolated_held_and_blended_back_after_1_s_without_snapsho
         let mut game = start_tour(3, usual(), seed);
         game.run(seconds(1.0));
         let from = observation::now(&game.clients[1]);
-        link(&mut game, 1, |sim| sim.down = dark());
+        link(&mut game, 1, |sim| sim.down = silent_link());
         game.run(seconds(1.0));
         link(&mut game, 1, |sim| sim.down = usual());
         game.run(seconds(3.0));
@@ -133,7 +135,7 @@ fn pawn_of_a_silent_client_stops_within_0_55_s_on_other_screens() {
         game.run(seconds(1.0));
         let id = own_id(&mut game.clients[0]);
         let from = observation::now(&game.clients[1]);
-        link(&mut game, 0, |sim| sim.up = dark());
+        link(&mut game, 0, |sim| sim.up = silent_link());
         game.run(seconds(1.5));
         link(&mut game, 0, |sim| sim.up = usual());
         game.run(seconds(3.0));

@@ -95,11 +95,11 @@ fn remote_pawns_move_smoothly_on_the_hosts_screen() {
         game.server.world_mut().insert_resource(ScriptedPlayer::idle());
         update_every_six_ticks(&mut game, rare);
         game.run(seconds(8.0));
-        observation::open(&mut game);
+        observation::start_recording(&mut game);
         game.run(seconds(30.0));
         let mut all = Report::default();
         for id in [0, 1].map(|i| own_id(&mut game.clients[i])) {
-            all.take(report(&game.server, id, &observation::drawn_frames(&game.server, id, 0.0)));
+            all.merge(report(&game.server, id, &observation::drawn_frames(&game.server, id, 0.0)));
         }
         println!("{name}, {rare} with an update every 6 ticks: {all}");
         assert!(all.steps.len() > 3_000, "{all}");

@@ -145,7 +145,8 @@ fn pairs<'a>(
     [from].into_iter().chain(between).zip(between.iter().chain([to]))
 }
 
-/// Returns an update that follows the path within the tolerance, with as few knots as a greedy search finds.
+/// Returns an update that follows the path within the tolerance, with as few path knots as a greedy search
+/// finds.
 /// If it needs too many, the tolerance is increased.
 pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &PathKnotConfig) -> ProxyUpdate {
     let mut knots = [Snapshot::default(); MAX_PATH_KNOTS];
@@ -160,7 +161,7 @@ pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &PathKnotConfig) -> 
 }
 
 /// Selects the longest curve within the tolerance and repeats from its end. Returns `None` if there are not
-/// enough knots.
+/// enough path knots.
 fn greedy(
     sent: &Snapshot,
     path: &Path<'_>,
@@ -176,7 +177,7 @@ fn greedy(
         }
         let after = &ticks[at + 1];
         if !end.is_continuous_with(after) {
-            // Across a discontinuity the next knot is the next tick; no curve lies in between.
+            // Across a discontinuity the next path knot is the next tick; no curve lies in between.
             *knots.get_mut(count)? = end;
             count += 1;
             (end, at) = (*after, at + 1);

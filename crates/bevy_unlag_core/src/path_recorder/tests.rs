@@ -4,7 +4,7 @@ use crate::{BaseView, PoseSampler, SnapshotHistory, Tick, ViewTime};
 const DT: f32 = 1.0 / 64.0;
 
 /// Sends a path every `every` ticks. Returns the largest distance of the drawn path from the true one, in
-/// metres, and the mean number of knots per update.
+/// metres, and the mean number of path knots per update.
 fn expect_drawn_error(
     path: impl Fn(u32) -> Snapshot,
     ticks: u32,
@@ -53,23 +53,26 @@ fn stop(tick: u32) -> Snapshot {
 }
 
 #[test]
-fn curve_follows_landings_and_abrupt_stops_with_few_knots() {
+fn curve_follows_landings_and_abrupt_stops_with_few_path_knots() {
     let config = PathKnotConfig::default();
     for (name, path) in [("hop", hop as fn(u32) -> Snapshot), ("stop", stop)] {
         for every in [3, 6, 16] {
             let (worst, knots) = expect_drawn_error(path, 960, every, &config);
             assert!(worst < 0.006, "{name} every {every} ticks: {worst} m");
             let allowed = if every <= 6 { 0.25 } else { 0.6 };
-            assert!(knots < allowed, "{name} every {every} ticks: {knots} knots per update");
+            assert!(knots < allowed, "{name} every {every} ticks: {knots} path knots per update");
         }
         let (plain, _) =
             expect_drawn_error(path, 960, 6, &PathKnotConfig { max_knots: 0, tolerance: 100.0, ..config });
-        assert!(plain > 0.03, "{name}: the control without knots must miss the path, not by only {plain} m");
+        assert!(
+            plain > 0.03,
+            "{name}: the control without path knots must miss the path, not by only {plain} m"
+        );
     }
 }
 
 #[test]
-fn one_update_a_second_needs_its_knots_to_follow_a_circle() {
+fn one_update_a_second_needs_its_path_knots_to_follow_a_circle() {
     let path = |tick: u32| {
         let (sin, cos) = (tick as f32 * DT * 3.0).sin_cos();
         Snapshot::new(Tick(tick), Vec3::new(cos, 0.0, sin) * 2.0, Vec3::new(-sin, 0.0, cos) * 6.0)
@@ -77,7 +80,10 @@ fn one_update_a_second_needs_its_knots_to_follow_a_circle() {
     let (with, knots) = expect_drawn_error(path, 640, 64, &PathKnotConfig::default());
     let (without, _) =
         expect_drawn_error(path, 640, 64, &PathKnotConfig { max_knots: 0, ..PathKnotConfig::default() });
-    assert!(knots > 1.0 && with < 0.02 && without > 0.1, "{with} m with {knots} knots, {without} m without");
+    assert!(
+        knots > 1.0 && with < 0.02 && without > 0.1,
+        "{with} m with {knots} path knots, {without} m without"
+    );
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl UnansweredPings {
     }
 
     /// Returns the next ping if it is due.
-    fn ask(&mut self, frame: f64, now: f64) -> Option<ClockPing> {
+    fn next_ping(&mut self, frame: f64, now: f64) -> Option<ClockPing> {
         if frame < self.due {
             return None;
         }
@@ -58,7 +58,7 @@ pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<ServerClock>()
         .add_observer(begin)
         .add_systems(PreUpdate, receive_pongs.after(MessageSystems::Receive))
-        .add_systems(PostUpdate, ask.before(MessageSystems::Send));
+        .add_systems(PostUpdate, send_pings.before(MessageSystems::Send));
 }
 
 /// Resets the clock: another connection may be to another server with another time.
@@ -77,7 +77,7 @@ fn begin(
     }
 }
 
-fn ask(
+fn send_pings(
     time: FrameTime,
     mut links: Query<
         (&mut MessageSender<PingMessage>, &mut UnansweredPings),
@@ -86,7 +86,7 @@ fn ask(
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (mut link, mut questions) in &mut links {
-        let Some(ping) = questions.ask(time.real.elapsed_secs_f64(), time.now()) else { continue };
+        let Some(ping) = questions.next_ping(time.real.elapsed_secs_f64(), time.now()) else { continue };
         let mut w = BitWriter::default();
         ping.write(&mut w);
         let bytes = w.finish();
@@ -124,7 +124,7 @@ mod tests {
             let mut sent = (0, 0);
             for frame in 0..(12.0 * fps) as u32 {
                 let now = 5.0 + f64::from(frame) / fps;
-                if questions.ask(now, now).is_some() {
+                if questions.next_ping(now, now).is_some() {
                     if now < 7.0 { sent.0 += 1 } else { sent.1 += 1 }
                 }
             }
@@ -135,8 +135,9 @@ mod tests {
     #[test]
     fn pong_settles_its_own_ping_only_and_only_once() {
         let mut questions = UnansweredPings::new(0.0);
-        let ids: Vec<_> =
-            (0..40).filter_map(|k| questions.ask(f64::from(k), f64::from(k)).map(|ping| ping.id)).collect();
+        let ids: Vec<_> = (0..40)
+            .filter_map(|k| questions.next_ping(f64::from(k), f64::from(k)).map(|ping| ping.id))
+            .collect();
         assert_eq!(questions.settle(ids[39]), Some(39.0));
         assert_eq!(questions.settle(ids[39]), None, "answered twice");
         assert_eq!(questions.settle(ids[3]), None, "its slot was reused");
@@ -146,8 +147,8 @@ mod tests {
     #[test]
     fn stall_is_not_followed_by_a_burst_of_pings() {
         let mut questions = UnansweredPings::new(0.0);
-        assert!(questions.ask(0.0, 0.0).is_some());
-        let sent = (0..10).filter(|k| questions.ask(60.0 + f64::from(*k) * 0.001, 60.0).is_some());
+        assert!(questions.next_ping(0.0, 0.0).is_some());
+        let sent = (0..10).filter(|k| questions.next_ping(60.0 + f64::from(*k) * 0.001, 60.0).is_some());
         assert!(sent.count() <= 2);
     }
 }

@@ -145,8 +145,8 @@ fn kind<M: 'static>(world: &World) -> u16 {
     *kinds.net_id(&TypeId::of::<M>().into()).expect("the protocol has it")
 }
 
-/// Returns the message id of `Change`, which is private to [`predicted_component`](crate::predicted) and therefore
-/// found by name.
+/// Returns the message id of `Change`, which is private to
+/// [`predicted_component`](crate::predicted_component) and therefore found by name.
 fn change(world: &World) -> u16 {
     let kinds = &world.resource::<MessageRegistry>().kind_map;
     let name = |id: u16| kinds.kind(id).and_then(|kind| kinds.name(kind));

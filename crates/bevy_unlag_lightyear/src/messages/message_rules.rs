@@ -20,6 +20,7 @@ pub enum MessageDirection {
 }
 
 /// Reliability of a message type.
+#[doc(alias = "ChannelMode")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Delivery {
     /// Each message arrives once, in order with all other reliable messages, across types. Messages in flight
@@ -105,7 +106,7 @@ pub struct MessageLimits {
     /// Messages on a client that may wait for a pawn to spawn; further ones are dropped. Default 256. Raising
     /// it costs up to a kilobyte per message.
     pub waiting: usize,
-    /// How long such a message may wait. Default 5 s. Raising it lets messages about despawned pawns block
+    /// Time that such a message may wait. Default 5 s. Raising it lets messages about despawned pawns block
     /// the queue for longer.
     pub waiting_time: Duration,
 }

@@ -165,8 +165,8 @@ impl Sender<'_, '_, '_> {
             self.stats.unsent += 1;
         } else if kind.rules.delivery == Delivery::Unreliable {
             let snapshots = &mut line.snapshots;
-            let fits =
-                line.outlet.has_room() && snapshots.as_mut().is_none_or(|snapshots| snapshots.spare(length));
+            let fits = line.outlet.has_room()
+                && snapshots.as_mut().is_none_or(|snapshots| snapshots.spend_if_idle(length));
             if fits {
                 line.outlet.spend(length);
                 line.loose.send::<GameUnreliableChannel>(GameUnreliableMessage(bytes));

@@ -55,9 +55,10 @@ impl fmt::Display for ProtocolMismatch {
     }
 }
 
-/// Client and server differ in something that moves depend on: written on the client, once for a match, when its
-/// own pawn has moved and its level should be there. Whether it may stay is the server's
-/// [`SetupRule`]; if not, a [`KickedByServer`](lightyear_guard::KickedByServer) follows. Its text says what is to be done.
+/// Client and server differ in a setting that moves depend on. Written on the client, once per match, after
+/// its own pawn has moved and its level should be loaded. The server's [`SetupRule`] decides whether the
+/// client may stay; if not, a [`KickedByServer`](lightyear_guard::KickedByServer) follows. `Display` says
+/// what to do.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SetupMismatch(pub SetupDifference);
 
@@ -82,8 +83,8 @@ pub enum SetupRule {
 #[derive(Component, Clone, Copy)]
 pub(super) struct PendingSetup(pub Setup);
 
-/// On a client's link: the server's hello matches. Replication is not received before, because `bevy_replicon`
-/// panics on components that are not registered here.
+/// On a client's link: the server's hello matches. Replication is not received before, because
+/// `bevy_replicon` panics on components that are not registered here.
 #[derive(Component)]
 struct HelloAccepted;
 

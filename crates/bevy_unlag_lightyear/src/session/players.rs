@@ -14,11 +14,13 @@ use lightyear_guard::{Kick, KickReason, PendingKick, counted_delta};
 
 /// On a server's pawn: the player who owns it, for as long as the pawn lives. Links come and go; the peer id
 /// comes from the connect token. Inserted by [`player_pawn`].
+#[doc(alias = "ControlledBy")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionOf(pub PeerId);
 
 /// On a server's pawn: its player is disconnected. The pawn has no input and can be hit. It is despawned when
 /// the time is over, see [`SessionConfig::grace`].
+#[doc(alias = "InactivePlayerArray")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AwaitingReconnect {
     /// Remaining time.
@@ -60,7 +62,7 @@ pub struct PlayerReturned {
     pub peer: PeerId,
     /// The player's pawn.
     pub pawn: Entity,
-    /// How long the player was disconnected.
+    /// Time that the player was disconnected.
     pub away: Duration,
 }
 

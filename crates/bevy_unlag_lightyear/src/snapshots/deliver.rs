@@ -47,7 +47,7 @@ fn deliver(
                 dropped.malformed += 1;
                 continue;
             };
-            heard.arrived(updates.base());
+            heard.record(updates.base());
             for one in updates {
                 let Ok((name, update)) = one else {
                     dropped.malformed += 1;

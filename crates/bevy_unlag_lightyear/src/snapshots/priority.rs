@@ -110,7 +110,7 @@ mod tests {
 
     /// Simulates a hundred seconds with 20 rounds per second and 40 pawns, each with snapshots of 100 bits
     /// and a weight by its index. Returns how often each pawn was sent, and the longest deferral in rounds.
-    fn rounds(
+    fn assert_budget_and_count_rounds(
         bytes_per_second: u32,
         weight: impl Fn(usize) -> f32,
     ) -> (Vec<u32>, u32, SnapshotQueue, SnapshotSendQueue) {
@@ -139,15 +139,16 @@ mod tests {
 
     #[test]
     fn sufficient_budget_sends_every_pawn_in_every_round() {
-        let (sent, longest, queue, mut outlet) = rounds(64_000, |_| 1.0);
+        let (sent, longest, queue, mut outlet) = assert_budget_and_count_rounds(64_000, |_| 1.0);
         assert!(sent.iter().all(|&sent| sent == 2_000) && longest == 0);
-        assert!(queue.deferred.is_empty() && outlet.spare(20));
+        assert!(queue.deferred.is_empty() && outlet.spend_if_idle(20));
     }
 
     #[test]
     fn short_budget_prefers_near_pawns_and_starves_no_pawn() {
         // Enough for ten of the forty pawns in each round; five of them are near.
-        let (sent, longest, _, mut outlet) = rounds(2_800, |i| if i < 5 { 1.0 } else { 0.05 });
+        let (sent, longest, _, mut outlet) =
+            assert_budget_and_count_rounds(2_800, |i| if i < 5 { 1.0 } else { 0.05 });
         for (index, &rounds) in sent.iter().enumerate() {
             if index < 5 {
                 assert!(rounds > 1_950, "pawn {index}, near, in {rounds} of 2,000 rounds");
@@ -156,15 +157,15 @@ mod tests {
             }
         }
         assert!(longest < 25, "a pawn was deferred for {longest} rounds");
-        assert!(!outlet.spare(1), "a tracer was sent while pawns are deferred");
+        assert!(!outlet.spend_if_idle(1), "a tracer was sent while pawns are deferred");
     }
 
     #[test]
     fn tiny_budget_still_sends_and_zero_budget_sends_nothing() {
-        let (sent, ..) = rounds(100, |_| 1.0);
+        let (sent, ..) = assert_budget_and_count_rounds(100, |_| 1.0);
         assert!(sent.iter().sum::<u32>() > 600, "{sent:?}");
         assert!(sent.iter().all(|&sent| sent > 10), "{sent:?}");
-        let (sent, ..) = rounds(0, |_| 1.0);
+        let (sent, ..) = assert_budget_and_count_rounds(0, |_| 1.0);
         assert!(sent.iter().all(|&sent| sent == 0));
     }
 

@@ -100,6 +100,7 @@ pub(crate) fn sanitised(pose: Isometry3d) -> Isometry3d {
 }
 
 /// Motion back and forth between two places with a smooth start and stop, such as a lift.
+#[doc(alias = "UInterpToMovementComponent")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shuttle {
     /// First stop, in metres; default the origin.
@@ -132,8 +133,8 @@ impl Default for Shuttle {
 
 impl Shuttle {
     fn pose(&self, seconds: f64) -> Isometry3d {
-        let part = self.part(seconds);
-        let eased = part * part * (3.0 - 2.0 * part);
+        let travelled = self.travelled_fraction(seconds);
+        let eased = travelled * travelled * (3.0 - 2.0 * travelled);
         let axis = |from: f32, to: f32| (f64::from(from) + (f64::from(to) - f64::from(from)) * eased) as f32;
         let place = Vec3::new(
             axis(self.from.x, self.to.x),
@@ -144,7 +145,7 @@ impl Shuttle {
     }
 
     /// Returns the linear fraction of the way, before easing.
-    fn part(&self, seconds: f64) -> f64 {
+    fn travelled_fraction(&self, seconds: f64) -> f64 {
         let travel = f64::from(self.travel_seconds);
         let pause = if self.pause_seconds > 0.0 { f64::from(self.pause_seconds) } else { 0.0 };
         let period = 2.0 * (travel + pause);
@@ -161,6 +162,8 @@ impl Shuttle {
 }
 
 /// Rotation about an axis at a constant rate.
+#[doc(alias = "func_rotating")]
+#[doc(alias = "URotatingMovementComponent")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Turntable {
     /// Position in metres; default the origin.

@@ -20,8 +20,8 @@ impl MoverScene {
         if self.known.contains_key(&entity) {
             self.dirty.push(entity);
         }
-        if let Some(below) = self.below.get(&entity) {
-            self.dirty.extend(below.iter().copied());
+        if let Some(descendants) = self.descendants.get(&entity) {
+            self.dirty.extend(descendants.iter().copied());
         }
     }
 
@@ -33,8 +33,8 @@ impl MoverScene {
         if minds(&entity) {
             self.dirty.push(entity);
         }
-        if let Some(below) = self.below.get(&entity) {
-            self.dirty.extend(below.iter().copied().filter(minds));
+        if let Some(descendants) = self.descendants.get(&entity) {
+            self.dirty.extend(descendants.iter().copied().filter(minds));
         }
     }
 
@@ -53,9 +53,9 @@ impl MoverScene {
             while let Some(&entity) = dirty.get(next) {
                 next += 1;
                 if self.update_base(entity, level)
-                    && let Some(below) = self.below.get(&entity)
+                    && let Some(descendants) = self.descendants.get(&entity)
                 {
-                    dirty.extend(below.iter().copied());
+                    dirty.extend(descendants.iter().copied());
                 }
             }
             sort(&mut dirty);
@@ -169,17 +169,17 @@ impl MoverScene {
                 return true;
             }
             for ancestor in &old.ancestors {
-                if let Some(below) = self.below.get_mut(ancestor) {
-                    below.remove(&entity);
-                    if below.is_empty() {
-                        self.below.remove(ancestor);
+                if let Some(descendants) = self.descendants.get_mut(ancestor) {
+                    descendants.remove(&entity);
+                    if descendants.is_empty() {
+                        self.descendants.remove(ancestor);
                     }
                 }
             }
         }
         let Some(ancestors) = new else { return self.known.remove(&entity).is_none() };
         for ancestor in &ancestors {
-            self.below.entry(*ancestor).or_default().insert(entity);
+            self.descendants.entry(*ancestor).or_default().insert(entity);
         }
         let role = self.known.get(&entity).map_or(Role::Nothing, |known| known.role);
         self.known.insert(entity, Known { ancestors, role });

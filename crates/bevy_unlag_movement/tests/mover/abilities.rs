@@ -58,8 +58,12 @@ fn teleport_moves_ten_metres_along_the_view_and_through_walls() {
     let (states, events) = run_ability::<Teleport>(&mut app, start, 32, |i| teleport_input(i == 3));
     let moved = states[4].body.position - start.position;
     assert!(moved.distance(Vec3::Z * -10.0) < 1e-3, "{moved}");
-    assert_eq!(end(&states).body.position, states[4].body.position, "the pawn must stay at the destination");
-    assert!(end(&states).body.is_grounded());
+    assert_eq!(
+        last_state(&states).body.position,
+        states[4].body.position,
+        "the pawn must stay at the destination"
+    );
+    assert!(last_state(&states).body.is_grounded());
     let [(3, TeleportEvent::Teleported { from, to })] = events[..] else { panic!("{events:?}") };
     assert_eq!(from, start.position);
     assert!(to.distance(from + Vec3::Z * -10.0) < 1e-5, "{to}");
@@ -71,7 +75,7 @@ fn teleport_moves_ten_metres_along_the_view_and_through_walls() {
     );
     let turned = |i: usize| (CapsuleInput { yaw: 16_384, ..default() }, TeleportInput { pressed: i == 0 });
     let (states, _) = run_ability::<Teleport>(&mut app, start, 1, turned);
-    let moved = end(&states).body.position - start.position;
+    let moved = last_state(&states).body.position - start.position;
     assert!(moved.distance(Vec3::X * -10.0) < 1e-3, "must teleport along the view: {moved}");
 }
 
@@ -81,7 +85,7 @@ fn teleport_into_a_wall_is_blocked_without_a_cooldown() {
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, events) = run_ability::<Teleport>(&mut app, start, 32, |i| teleport_input(i == 3));
     assert_eq!(events, [(3, TeleportEvent::Blocked)]);
-    let last = end(&states);
+    let last = last_state(&states);
     assert_eq!((last.body.position, last.body.teleports), (start.position, 0));
     assert_eq!(last.extension.cooldown, 0.0, "a blocked teleport must not start the cooldown");
 }
@@ -110,7 +114,7 @@ fn disabled_pawn_uses_no_abilities() {
         (axis_inputs(127, 127, 1)[0], AbilityPair { first, second })
     });
     assert!(events.is_empty(), "{events:?}");
-    assert_eq!(end(&states).body.position, start.position);
+    assert_eq!(last_state(&states).body.position, start.position);
 }
 
 fn dash_at(tick: usize, body: CapsuleInput) -> impl FnMut(usize) -> (CapsuleInput, DashInput) {
@@ -132,7 +136,7 @@ fn dash_covers_its_speed_times_its_duration() {
         let moved = states[13].body.position - start.position;
         assert!(moved.distance(direction * 4.0) < 0.01, "{moved}");
         assert!((states[13].body.velocity.length() - 6.0).abs() < 1e-3, "{:?}", states[13]);
-        assert!(end(&states).body.is_grounded(), "{:?}", end(&states));
+        assert!(last_state(&states).body.is_grounded(), "{:?}", last_state(&states));
     }
 }
 
@@ -141,7 +145,7 @@ fn dash_stops_at_a_wall_and_still_ends() {
     let mut app = build(Level::with_floor().block(Vec3::new(-9.0, 0.0, -3.0), Vec3::new(9.0, 5.0, -2.0)));
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, events) = run_ability::<Dash>(&mut app, start, 32, dash_at(0, CapsuleInput::default()));
-    let last = end(&states).body;
+    let last = last_state(&states).body;
     assert!((last.position.z - (-2.0 + 0.345)).abs() < 5e-3, "{last:?}");
     assert_eq!(events.len(), 2, "the dash must end at the wall: {events:?}");
     assert!(last.is_grounded(), "{last:?}");
@@ -156,7 +160,7 @@ fn dash_in_the_air_keeps_its_height_until_it_ends() {
         assert!((state.body.position.y - 20.0).abs() < 1e-4, "{state:?}");
     }
     assert!(matches!(states[5].body.mode, MovementMode::Custom(_)), "{:?}", states[5]);
-    let last = end(&states).body;
+    let last = last_state(&states).body;
     assert!(
         last.mode == MovementMode::Falling && last.velocity.y < -1.0,
         "the pawn must fall after the dash: {last:?}"
@@ -182,13 +186,17 @@ fn dash_interrupted_by_a_teleport_ends_and_keeps_its_cooldown() {
     let mut app = build(Level::with_floor());
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, _) = run_ability::<Dash>(&mut app, start, 4, dash_at(0, CapsuleInput::default()));
-    let mut thrown = end(&states);
+    let mut thrown = last_state(&states);
     thrown.body.teleport_to(Vec3::new(0.0, 3.0, 20.0));
     let (states, _) =
         drive::<CapsuleWith<Dash>>(&mut app, thrown, 64, SETTLE + 4, DT, |_, _| ExtendedInput::default());
     assert_eq!(states[1].extension.left, 0.0, "{:?}", states[1]);
     assert!(states[1].extension.cooldown > 0.9, "the cooldown must be kept: {:?}", states[1]);
-    assert!(end(&states).body.position.z > 19.9 && end(&states).body.is_grounded(), "{:?}", end(&states));
+    assert!(
+        last_state(&states).body.position.z > 19.9 && last_state(&states).body.is_grounded(),
+        "{:?}",
+        last_state(&states)
+    );
 }
 
 /// Random inputs with random presses of both abilities.
@@ -293,13 +301,13 @@ fn ability_overrides_maximum_speed_and_acceleration() {
         states.iter().position(|s| s.body.velocity.x >= 12.0 - 1e-3).expect("must reach twice the speed");
     let seconds = full as f32 * DT;
     assert!((-1e-3..DT).contains(&(seconds - 12.0 / 10.24)), "after {seconds} s");
-    assert!((end(&states).body.velocity.x - 12.0).abs() < 1e-3, "{:?}", end(&states));
+    assert!((last_state(&states).body.velocity.x - 12.0).abs() < 1e-3, "{:?}", last_state(&states));
     let crouched = CapsuleInput { right: 127, crouch: true, ..default() };
     let (states, _) = run_ability::<DoubleSpeed>(&mut app, start, 192, |_| (crouched, ()));
     assert!(
-        (end(&states).body.velocity.x - 6.0).abs() < 1e-3,
+        (last_state(&states).body.velocity.x - 6.0).abs() < 1e-3,
         "must be doubled when crouched, too: {:?}",
-        end(&states)
+        last_state(&states)
     );
 }
 
@@ -368,7 +376,7 @@ fn ability_queries_the_level_correctly_for_any_up_direction() {
         assert!(seen.below.is_some_and(|below| HOVER.contains(&below)), "{seen:?}");
         assert_eq!(seen.free, [false, true]);
         assert!(seen.up.distance(turn * Vec3::Y) < 1e-5, "{seen:?}");
-        assert_eq!(end(&states).body.position, start.position, "queries must not move the pawn");
+        assert_eq!(last_state(&states).body.position, start.position, "queries must not move the pawn");
     }
 }
 
@@ -396,6 +404,6 @@ fn ability_overrides_the_players_body_input() {
     let start = expect_standing(&mut app, Vec3::ZERO);
     let run = CapsuleInput { right: 127, ..default() };
     let (states, _) = run_ability::<ForcedCrouch>(&mut app, start, 64, |_| (run, ()));
-    let last = end(&states).body;
+    let last = last_state(&states).body;
     assert!(last.crouched && last.position.distance(start.position) < 1e-4, "{last:?}");
 }

@@ -36,7 +36,7 @@ fn jump_emits_jumped_landed_and_two_mode_changes() {
     assert_eq!(off, changed(MovementMode::Walking, MovementMode::Falling));
     assert!(matches!(landed, MoveEvent::Landed { speed } if (speed - 4.2).abs() < 0.2), "{landed:?}");
     assert_eq!(on, changed(MovementMode::Falling, MovementMode::Walking));
-    let last = end(&states);
+    let last = last_state(&states);
     assert_eq!((last.jumps, last.air_seconds), (0, 0.0));
 }
 
@@ -82,7 +82,11 @@ fn expect_late_press_jumps(app: &mut App, late: f32) -> Vec<u8> {
         jump: !state.is_grounded() && state.air_seconds >= late,
         ..default()
     });
-    assert!(end(&states).position.y < -1.0, "the pawn must walk off the edge: {:?}", end(&states));
+    assert!(
+        last_state(&states).position.y < -1.0,
+        "the pawn must walk off the edge: {:?}",
+        last_state(&states)
+    );
     jumps(&events)
 }
 
@@ -135,9 +139,13 @@ fn arcade_preset_has_coyote_time_a_double_jump_and_air_control() {
     // The pawn reverses its direction in the air.
     let mut app = Level::with_floor().config(CapsuleConfig::arcade()).build();
     let start = expect_standing(&mut app, Vec3::ZERO);
-    let running = end(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
+    let running = last_state(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
     let (states, _) = run(&mut app, running, [CapsuleInput { right: -127, jump: true, ..default() }; 32], 0);
-    assert!(end(&states).velocity.x < 0.0 && !end(&states).is_grounded(), "{:?}", end(&states));
+    assert!(
+        last_state(&states).velocity.x < 0.0 && !last_state(&states).is_grounded(),
+        "{:?}",
+        last_state(&states)
+    );
 }
 
 #[test]
@@ -171,7 +179,7 @@ fn pawn_caught_in_a_steep_ditch_can_jump_out() {
     for x in [0.0, 0.8, -1.3] {
         let dropped = CapsuleState::at(Vec3::new(x, 4.0, 0.0));
         let (states, _) = run(&mut app, dropped, neutral_inputs(256), 0);
-        let caught = end(&states);
+        let caught = last_state(&states);
         assert!(caught.velocity.length() < 0.3, "must come to rest in the ditch: {caught:?}");
         assert!((caught.position - states[200].position).length() < 5e-3, "{caught:?}");
         let (states, events) = run(&mut app, caught, jump_inputs(64), 256);
@@ -246,7 +254,11 @@ fn movement_in_a_rotated_world_matches_the_upright_one() {
     let mut app = obstacle_course().build();
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (upright, upright_events) = run_with_feedback(&mut app, start, 192, SETTLE, |i, _| course_input(i));
-    assert!(end(&upright).position.x > 9.0, "the pawn must get past the ramp: {:?}", end(&upright));
+    assert!(
+        last_state(&upright).position.x > 9.0,
+        "the pawn must get past the ramp: {:?}",
+        last_state(&upright)
+    );
     assert!(jumps(&upright_events).len() == 2, "{upright_events:?}");
 
     let ups = [
@@ -297,7 +309,7 @@ fn pawn_at_rest_does_not_creep_for_any_up_direction() {
         for place in [Vec3::new(20.0, 0.0, 13.0), Vec3::new(35.0, 5.0 * 30f32.to_radians().tan(), 0.0)] {
             let start = expect_standing(&mut app, turn * place);
             let (states, events) = run(&mut app, start, neutral_inputs(1_000), SETTLE);
-            assert_eq!(end(&states), states[10], "creeps with up {up}");
+            assert_eq!(last_state(&states), states[10], "creeps with up {up}");
             assert!(events.is_empty(), "up {up}: {events:?}");
         }
     }
@@ -354,7 +366,7 @@ fn pawn_falls_towards_a_planet_and_lands_on_it() {
         ),
     );
     let (states, events) = run(&mut app, CapsuleState::at(Vec3::new(3.0, 4.0, 12.0)), neutral_inputs(256), 0);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.is_grounded() && landings(&events).len() == 1, "{last:?}: {events:?}");
     let out = last.position - centre;
     assert!((out.length() - 5.02).abs() < 0.01, "{} m from the centre", out.length());
@@ -392,7 +404,7 @@ fn passing_near_the_far_pole_of_a_planet_does_not_spin_the_view() {
     for i in 1..100 {
         let before = state.rotation() * Vec3::NEG_Z;
         state.position = place(i);
-        state = end(&run(&mut app, state, neutral_inputs(1), 0).0);
+        state = last_state(&run(&mut app, state, neutral_inputs(1), 0).0);
         let after = state.rotation() * Vec3::NEG_Z;
         let turned = before.angle_between(after).to_degrees();
         assert!(turned < 1.0, "by {turned}° at {i}: from {before} to {after}");

@@ -10,7 +10,7 @@ use bevy_unlag_movement::{
 
 use crate::{
     fuzz::{
-        levels::{DT, Level, PlacedCollider, axis_inputs, last, run, settled_pawn, with_world},
+        levels::{DT, Level, PlacedCollider, axis_inputs, last_state, run, settled_pawn, with_world},
         oracle::is_finite,
     },
     replay::bits,
@@ -43,8 +43,8 @@ fn default_backend_is_unlag_and_differs_from_rapier() {
     let chosen = CapsuleConfig { backend: MoverBackend::Unlag, ..default() };
     let (same, _) = run(&mut app, &chosen, start, inputs());
     let (other, _) = run(&mut app, &rapier_config(), start, inputs());
-    assert!(bits(&last(&usual)) == bits(&last(&same)));
-    assert!(bits(&last(&usual)) != bits(&last(&other)), "{:?}", last(&other));
+    assert!(bits(&last_state(&usual)) == bits(&last_state(&same)));
+    assert!(bits(&last_state(&usual)) != bits(&last_state(&other)), "{:?}", last_state(&other));
 }
 
 #[test]
@@ -53,12 +53,12 @@ fn rapier_backend_walks_and_comes_to_rest() {
     let start = settled_pawn(&mut app, &rapier_config(), Vec3::ZERO);
     assert!(start.is_grounded() && start.position.y.abs() < 0.06, "{start:?}");
     let (states, _) = run(&mut app, &rapier_config(), start, axis_inputs(127, 0, 128));
-    let end = last(&states);
+    let end = last_state(&states);
     // The default backend gets 11 m; rapier's controller is known to lose some per cent.
     assert!(end.position.x > 9.0 && end.position.x < 11.5, "{end:?}");
     assert!(end.velocity.length() <= 6.001 && end.is_grounded(), "{end:?}");
     let (states, _) = run(&mut app, &rapier_config(), end, axis_inputs(0, 0, 64));
-    let [before, rest] = [states[48], last(&states)];
+    let [before, rest] = [states[48], last_state(&states)];
     assert!(rest.velocity.length() < 0.05 && rest.position.distance(before.position) < 0.02, "{rest:?}");
 }
 
@@ -73,7 +73,7 @@ fn rapier_backend_jumps_and_lands_once() {
     let jumps = events.iter().filter(|event| matches!(event, MoveEvent::Jumped { .. })).count();
     let landings = events.iter().filter(|event| matches!(event, MoveEvent::Landed { .. })).count();
     assert_eq!([jumps, landings], [1, 1], "{events:?}");
-    assert!(last(&states).is_grounded(), "{:?}", last(&states));
+    assert!(last_state(&states).is_grounded(), "{:?}", last_state(&states));
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn rapier_backend_stops_at_walls_and_ceilings() {
         .block(Vec3::new(3.0, 0.5, 3.0), Vec3::new(0.0, 2.6, 12.0));
     let mut app = app_with_rapier_world(&level);
     let start = settled_pawn(&mut app, &rapier_config(), Vec3::ZERO);
-    let end = last(&run(&mut app, &rapier_config(), start, axis_inputs(127, 0, 128)).0);
+    let end = last_state(&run(&mut app, &rapier_config(), start, axis_inputs(127, 0, 128)).0);
     assert!((3.5..=3.67).contains(&end.position.x), "{end:?}");
     assert!(end.velocity.length() < 0.5, "{end:?}");
     let low = settled_pawn(&mut app, &rapier_config(), Vec3::Z * 12.0);
     let jump = CapsuleInput { jump: true, ..default() };
     let (states, _) = run(&mut app, &rapier_config(), low, vec![jump; 64]);
-    assert!(states.iter().all(|state| state.position.y + 1.76 < 2.12), "{:?}", last(&states));
+    assert!(states.iter().all(|state| state.position.y + 1.76 < 2.12), "{:?}", last_state(&states));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn rapier_backend_climbs_stairs() {
     }
     let mut app = app_with_rapier_world(&level);
     let start = settled_pawn(&mut app, &rapier_config(), Vec3::ZERO);
-    let end = last(&run(&mut app, &rapier_config(), start, axis_inputs(127, 0, 128)).0);
+    let end = last_state(&run(&mut app, &rapier_config(), start, axis_inputs(127, 0, 128)).0);
     // It climbs the stairs, though not fast.
     assert!(end.position.y > 0.55, "{end:?}");
 }
@@ -125,7 +125,7 @@ fn switching_backends_during_a_run_moves_without_a_jolt() {
             let input = CapsuleInput { right: 127, jump, ..default() };
             let ctx = StepContext { tick: Tick(tick + 1), dt: DT, entity, replaying: false };
             let config = &configs[tick as usize / 17 % 2];
-            let state = last(&states);
+            let state = last_state(&states);
             states.push(CapsuleModel::step(config, &state, &input, &ctx, world, &mut Vec::new()));
         }
         states
@@ -140,7 +140,7 @@ fn switching_backends_during_a_run_moves_without_a_jolt() {
         let way = after.position.distance(before.position);
         assert!(way < 8.0 * DT + 0.03, "tick {tick}: {way} m: {after:?}\nfrom {before:?}");
     }
-    assert!(last(&states).position.x > 9.5, "{:?}", last(&states));
+    assert!(last_state(&states).position.x > 9.5, "{:?}", last_state(&states));
 }
 
 #[test]
@@ -150,8 +150,9 @@ fn rapier_backend_sees_a_new_collider_only_after_a_physics_step() {
     let wall = (Collider::cuboid(0.5, 2.0, 9.0), Transform::from_xyz(3.5, 2.0, 0.0));
     app.world_mut().spawn(wall);
     MoverScene::refresh(app.world_mut());
-    let end =
-        |app: &mut App, config: &CapsuleConfig| last(&run(app, config, start, axis_inputs(127, 0, 48)).0);
+    let end = |app: &mut App, config: &CapsuleConfig| {
+        last_state(&run(app, config, start, axis_inputs(127, 0, 48)).0)
+    };
     // The wall stops the pawn all the same, because the end of every step depenetrates it from the mover's
     // scene.
     let blind = end(&mut app, &rapier_config());
@@ -223,7 +224,7 @@ fn rapier_backend_treats_one_way_platforms_as_solid() {
 fn rapier_backend_flies_and_stops_at_obstacles() {
     let mut app = app_with_rapier_world(&Level::default().block(Vec3::splat(2.0), Vec3::X * 6.0));
     let start = CapsuleState { mode: MovementMode::Flying, ..CapsuleState::at(Vec3::ZERO) };
-    let end = last(&run(&mut app, &rapier_config(), start, axis_inputs(127, 0, 128)).0);
+    let end = last_state(&run(&mut app, &rapier_config(), start, axis_inputs(127, 0, 128)).0);
     assert!((3.4..3.67).contains(&end.position.x) && end.mode == MovementMode::Flying, "{end:?}");
 }
 
@@ -232,7 +233,7 @@ fn switching_to_the_rapier_backend_on_a_base_leaves_the_base() {
     let mut app = app_with_rapier_world(&Level::default().floor());
     let start = settled_pawn(&mut app, &rapier_config(), Vec3::ZERO);
     let riding = CapsuleState { base: BaseId(3), base_velocity: Vec3::X * 3.0, ..start };
-    let state = last(&run(&mut app, &rapier_config(), riding, vec![CapsuleInput::default(); 64]).0);
+    let state = last_state(&run(&mut app, &rapier_config(), riding, vec![CapsuleInput::default(); 64]).0);
     assert_eq!(state.base, BaseId::NONE, "{state:?}");
     assert!(state.position.distance(start.position) < 0.5, "{state:?}");
 }

@@ -17,7 +17,8 @@ use rand::{Rng, SeedableRng, rngs::SmallRng, seq::IndexedRandom};
 use crate::{
     fuzz::{
         levels::{
-            DT, Level, PlacedCollider, axis_inputs, hills, last, run, settled_pawn, sheet, step, with_world,
+            DT, Level, PlacedCollider, axis_inputs, hills, last_state, run, settled_pawn, sheet, step,
+            with_world,
         },
         oracle::{CapsuleSegment, Oracle, is_finite},
         script::random_moves,
@@ -80,7 +81,7 @@ fn assert_walks_on(app: &mut App, state: CapsuleState, what: &str) {
     state.teleport_to(Vec3::new(30.0, 0.1, 30.0));
     let (states, _) =
         run(app, &config, state, axis_inputs(0, 0, 32).into_iter().chain(axis_inputs(127, 0, 64)));
-    let (start, end) = (states[32], last(&states));
+    let (start, end) = (states[32], last_state(&states));
     assert!(end.is_grounded() && end.position.x - start.position.x > 3.0, "{what}: {start:?}\nto {end:?}");
 }
 
@@ -336,7 +337,7 @@ fn pawns_spawned_inside_colliders_get_out_or_rest_and_can_walk_on() {
                 let way = pair[1].position.distance(pair[0].position);
                 assert!(way < 2.5, "{what}, {how}, tick {tick}: moved {way} m at once: {:?}", pair[1]);
             }
-            let end = last(&states);
+            let end = last_state(&states);
             let depth = oracle.depth(&CapsuleSegment::of(&config, &end)).0;
             let stays = end.position.distance(at) < 0.01;
             assert!(
@@ -353,7 +354,7 @@ fn pawn_without_colliders_falls_to_the_lower_bound_without_events() {
     let mut app = Level::default().app(DT);
     let inputs = vec![CapsuleInput { jump: false, ..RUN }; 64 * 300];
     let (states, events) = run(&mut app, &CapsuleConfig::default(), CapsuleState::at(Vec3::Y), inputs);
-    let end = last(&states);
+    let end = last_state(&states);
     assert!(is_finite(&end) && end.velocity.length() <= 60.0 && end.position.y == -10_000.0, "{end:?}");
     assert!(states.iter().all(is_finite));
     assert!(events.is_empty(), "{:?}", events.first());
@@ -371,18 +372,18 @@ fn unknown_base_volume_and_mode_ids_are_dropped() {
             ..CapsuleState::at(Vec3::new(1.0, 0.021_5, 0.0))
         };
         let (states, _) = run(&mut app, &config, start, axis_inputs(0, 0, 3));
-        assert_eq!(last(&states).base, BaseId::NONE, "base {base}");
+        assert_eq!(last_state(&states).base, BaseId::NONE, "base {base}");
         assert!(states[1].position.distance(start.position) < 0.1, "base {base}: {:?}", states[1]);
-        assert_walks_on(&mut app, last(&states), "an unknown base");
+        assert_walks_on(&mut app, last_state(&states), "an unknown base");
     }
     for volume in [2, 500, u16::MAX] {
         let start = CapsuleState { volume: VolumeId(volume), ..CapsuleState::at(Vec3::Y) };
-        let end = last(&run(&mut app, &config, start, axis_inputs(0, 0, 1)).0);
+        let end = last_state(&run(&mut app, &config, start, axis_inputs(0, 0, 1)).0);
         assert_eq!(end.volume, VolumeId::NONE, "volume {volume}");
     }
     for mode in [0, 7, u8::MAX] {
         let start = CapsuleState { mode: MovementMode::Custom(mode), ..CapsuleState::at(Vec3::Y * 1.5) };
-        let end = last(&run(&mut app, &config, start, axis_inputs(0, 0, 96)).0);
+        let end = last_state(&run(&mut app, &config, start, axis_inputs(0, 0, 96)).0);
         assert!(end.is_grounded(), "mode {mode}: must fall and land: {end:?}");
         assert_walks_on(&mut app, end, "an unknown mode");
     }

@@ -72,7 +72,11 @@ fn every_kind_of_track_carries_a_standing_pawn() {
         spawn_base_box(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
         let start = expect_standing(&mut app, Vec3::new(0.5, 0.45, -0.5));
         let (states, events) = run(&mut app, start, neutral_inputs(300), SETTLE);
-        assert!(states.iter().all(|s| s.is_grounded() && s.base == FIRST), "{track:?}: {:?}", end(&states));
+        assert!(
+            states.iter().all(|s| s.is_grounded() && s.base == FIRST),
+            "{track:?}: {:?}",
+            last_state(&states)
+        );
         let stray = max_base_drift(&with_poses(&app, &states, &track, SETTLE));
         assert!(stray < 1e-3, "{stray} m off on {track:?}");
         assert!(states.iter().all(|s| s.velocity == Vec3::ZERO), "at rest on {track:?}");
@@ -114,9 +118,9 @@ fn child_collider_of_a_base_carries_a_pawn() {
     let stray = max_base_drift(&with_poses(&app, &states, &track, SETTLE));
     assert!(stray < 1e-3, "{stray} m off");
     assert!(
-        end(&states).position.distance(start.position) > 1.0,
+        last_state(&states).position.distance(start.position) > 1.0,
         "the base must carry the pawn: {:?}",
-        end(&states)
+        last_state(&states)
     );
 }
 
@@ -128,7 +132,7 @@ fn pawn_at_rest_on_a_moving_base_keeps_its_base_position_bit_for_bit() {
         spawn_base_box(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
         let start = expect_standing(&mut app, Vec3::new(1.7, 0.25, 1.1));
         let (states, events) = run(&mut app, start, neutral_inputs(5_000), SETTLE);
-        assert_eq!(end(&states).base_position, start.base_position, "creeps on {track:?}");
+        assert_eq!(last_state(&states).base_position, start.base_position, "creeps on {track:?}");
         assert_eq!(mode_changes(&events), 0, "{track:?}: {events:?}");
     }
 }
@@ -150,7 +154,7 @@ fn jump_keeps_the_base_velocity_only_with_impart_base_velocity() {
         assert!(events.contains(&MoveEvent::BaseChanged { from: FIRST, to: BaseId::NONE }), "{events:?}");
         assert!(events.contains(&MoveEvent::BaseChanged { from: BaseId::NONE, to: FIRST }), "{events:?}");
         if impart {
-            let slid = end(&states).base_position.distance(start.base_position);
+            let slid = last_state(&states).base_position.distance(start.base_position);
             assert!(slid < 5e-3, "lands {slid} m from where it jumped");
             let landed = states.iter().skip(5).find(|s| s.is_grounded()).expect("the pawn must land");
             assert!(landed.velocity.length() < 0.02, "the pawn slides after landing: {landed:?}");
@@ -186,7 +190,7 @@ fn pawn_that_walks_off_a_base_keeps_the_base_velocity() {
         ..default()
     });
     assert_eq!(walked_off(&events), 1, "{events:?}");
-    let velocity = end(&states).velocity;
+    let velocity = last_state(&states).velocity;
     assert!((velocity.x - 6.0).abs() < 0.05 && (velocity.z - 3.0).abs() < 0.02, "{velocity}");
 }
 
@@ -200,7 +204,7 @@ fn walking_speed_is_relative_to_the_base() {
     {
         let start = expect_standing(&mut app, Vec3::Y * 0.25);
         let (states, events) = run(&mut app, start, axis_inputs(right, forward, 128), SETTLE);
-        let last = end(&states);
+        let last = last_state(&states);
         assert!(last.velocity.distance(walk) < 1e-3, "{last:?}");
         assert!(last.world_velocity().distance(walk + Vec3::X * 2.0) < 0.01, "{last:?}");
         let moved = last.position - states[64].position;
@@ -224,7 +228,7 @@ fn crossing_adjacent_bases_emits_base_changed_for_each() {
             _ => None,
         })
         .collect();
-    assert_eq!(changes, [(0, 7), (7, 9), (9, 0)], "{:?}", end(&states));
+    assert_eq!(changes, [(0, 7), (7, 9), (9, 0)], "{:?}", last_state(&states));
 }
 
 #[test]
@@ -235,12 +239,12 @@ fn turning_base_turns_the_view_only_with_turn_with_base() {
         spawn_base_box(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
         let start = expect_standing(&mut app, Vec3::new(2.0, 0.25, 0.0));
         let (states, _) = run(&mut app, start, neutral_inputs(128), SETTLE);
-        let turned = end(&states).yaw.wrapping_sub(start.yaw).cast_signed();
+        let turned = last_state(&states).yaw.wrapping_sub(start.yaw).cast_signed();
         let expected = if turns { 16_384 } else { 0 };
-        assert!((turned - expected).abs() <= 8, "by {turned}: {:?}", end(&states));
+        assert!((turned - expected).abs() <= 8, "by {turned}: {:?}", last_state(&states));
         // The player's own turn is added to the base's.
         let input = CapsuleInput { forward: 127, yaw: 8_192, ..default() };
-        let last = end(&run(&mut app, end(&states), [input; 1], SETTLE + 128).0);
+        let last = last_state(&run(&mut app, last_state(&states), [input; 1], SETTLE + 128).0);
         assert_eq!(last.yaw, last.base_turn.wrapping_add(8_192));
     }
 }
@@ -259,7 +263,7 @@ fn door_pushes_a_pawn_out_of_its_way_without_penetration() {
         assert!(gap > 0.34 - 5e-3, "the door is in the pawn by {} m: {state:?}", 0.34 - gap);
         assert!(state.is_grounded() && state.position.y < 0.03, "{state:?}");
     }
-    let last = end(&states);
+    let last = last_state(&states);
     let gap = last.position.x - track.pose(seconds_at(&app, SETTLE + 255)).translation.x - 0.25;
     assert!(gap < 0.37 && last.position.x > 2.0, "the door must push the pawn along: {last:?}");
     assert_eq!(count(&events, |event| matches!(event, MoveEvent::Stuck { .. })), 0, "{events:?}");
@@ -291,8 +295,8 @@ fn crushed_pawn_emits_stuck_and_walks_freely_once_released() {
         .collect();
     assert!(!depths.is_empty(), "a gap of 0.2 m is too narrow: {events:?}");
     assert!(depths.iter().all(|depth| depth.is_finite() && *depth > 0.0), "{depths:?}");
-    let after = end(&states);
-    let last = end(&run(&mut app, after, axis_inputs(-127, 0, 44), SETTLE + 364).0);
+    let after = last_state(&states);
+    let last = last_state(&run(&mut app, after, axis_inputs(-127, 0, 44), SETTLE + 364).0);
     assert!(
         after.position.x - last.position.x > 1.0,
         "must walk freely once the door has opened: {after:?}, {last:?}"
@@ -309,7 +313,7 @@ fn pawn_falls_when_its_base_despawns() {
     app.world_mut().despawn(base);
     settle(&mut app);
     let (states, events) = run(&mut app, start, neutral_inputs(96), SETTLE);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.is_grounded() && HOVER.contains(&last.position.y) && last.base == BaseId::NONE, "{last:?}");
     assert!(events.contains(&MoveEvent::BaseChanged { from: FIRST, to: BaseId::NONE }), "{events:?}");
     assert_eq!(landings(&events).len(), 1, "{events:?}");
@@ -324,7 +328,7 @@ fn teleporting_base_takes_its_rider_along_without_adding_speed() {
     spawn_base_box(&mut app, FIRST, &track, Vec3::new(2.0, 0.25, 2.0));
     let start = expect_standing(&mut app, Vec3::Y * 0.25);
     let (states, _) = run(&mut app, start, neutral_inputs(128), SETTLE);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((last.position.x - 20.0).abs() < 1e-3 && last.is_grounded(), "{last:?}");
     let fastest = states.iter().map(|s| s.world_velocity().length()).fold(0.0, f32::max);
     assert!(fastest < 0.1, "{fastest} m/s");
@@ -339,8 +343,16 @@ fn wall_stops_a_rider_while_its_base_moves_on() {
     for state in &states {
         assert!(state.is_grounded() && state.position.x < 3.0 - 0.33, "{state:?}");
     }
-    assert!(end(&states).position.x > 2.6, "the base must carry the pawn to the wall: {:?}", end(&states));
-    assert!(end(&states).base_position.x < -2.0, "the base must move on below the pawn: {:?}", end(&states));
+    assert!(
+        last_state(&states).position.x > 2.6,
+        "the base must carry the pawn to the wall: {:?}",
+        last_state(&states)
+    );
+    assert!(
+        last_state(&states).base_position.x < -2.0,
+        "the base must move on below the pawn: {:?}",
+        last_state(&states)
+    );
 }
 
 #[test]
@@ -371,9 +383,9 @@ fn half_a_tick_moves_a_rider_half_the_way_of_its_base() {
         drive::<bevy_unlag_movement::CapsuleModel>(&mut app, start, 1, SETTLE, DT * 0.5, |_, _| {
             CapsuleInput::default()
         });
-    let moved = end(&states).position.x - start.position.x;
+    let moved = last_state(&states).position.x - start.position.x;
     assert!((moved - 4.0 * DT * 0.5).abs() < 1e-4, "{moved} m in half a tick");
-    assert_eq!(end(&states).mode, MovementMode::Walking);
+    assert_eq!(last_state(&states).mode, MovementMode::Walking);
 }
 
 #[test]
@@ -389,6 +401,6 @@ fn lift_that_rises_faster_than_an_airborne_pawn_picks_it_up() {
     });
     // The speed difference starts at 1 m/s; gravity adds to it until the contact.
     assert!(landed.is_some_and(|speed| (1.0..4.0).contains(&speed)), "{events:?}");
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.base == FIRST && last.velocity.length() < 0.01, "{last:?}");
 }

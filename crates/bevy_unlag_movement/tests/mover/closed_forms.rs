@@ -122,9 +122,9 @@ fn stopping_distance_and_time_match_unreals_braking_formula() {
     for rate in RATES {
         let mut app = Level::with_floor().rate(rate).build();
         let start = expect_standing(&mut app, Vec3::ZERO);
-        let running = end(&run(&mut app, start, axis_inputs(127, 0, rate as usize), SETTLE).0);
+        let running = last_state(&run(&mut app, start, axis_inputs(127, 0, rate as usize), SETTLE).0);
         let (states, _) = run(&mut app, running, neutral_inputs(rate as usize), 0);
-        let found = f64::from(end(&states).position.x - running.position.x);
+        let found = f64::from(last_state(&states).position.x - running.position.x);
         let sliced = unreal_stopping_distance(f64::from(rate));
         assert!((found - sliced).abs() < 1e-3, "{found} m instead of {sliced} m at {rate}/s");
         // Discrete ticks shorten the distance by up to one tick at full speed.
@@ -144,7 +144,7 @@ fn velocity_turns_with_the_ground_friction_and_keeps_its_speed() {
     for rate in RATES {
         let mut app = Level::with_floor().rate(rate).build();
         let start = expect_standing(&mut app, Vec3::ZERO);
-        let running = end(&run(&mut app, start, axis_inputs(127, 0, rate as usize), SETTLE).0);
+        let running = last_state(&run(&mut app, start, axis_inputs(127, 0, rate as usize), SETTLE).0);
         let (states, _) = run(&mut app, running, axis_inputs(0, 127, rate as usize), 0);
         // The old direction decays with the friction of 8/s; the speed limit removes a little more.
         for (i, state) in states.iter().enumerate().skip(1) {
@@ -166,7 +166,7 @@ fn falling_pawn_reaches_the_terminal_speed() {
         let seconds = 6.0;
         let count = ticks(&app, seconds);
         let (states, _) = run(&mut app, start, neutral_inputs(count), 0);
-        let last = end(&states);
+        let last = last_state(&states);
         assert_eq!(last.velocity, Vec3::NEG_Y * 40.0, "at {rate}/s");
         let speeding = 40.0 / GRAVITY;
         let expected =
@@ -214,7 +214,7 @@ fn pawn_at_top_speed_does_not_fall_through_a_thin_sheet() {
         let mut app = sheet.build();
         let state = CapsuleState { velocity: Vec3::Y * -900.0, ..CapsuleState::at(Vec3::Y * 30.0) };
         let (states, _) = run(&mut app, state, neutral_inputs(2 * rate as usize), 0);
-        let last = end(&states);
+        let last = last_state(&states);
         assert!(last.position.y > 0.0 && last.is_grounded(), "at {rate}/s: {last:?}");
     }
 }
@@ -225,12 +225,12 @@ fn air_control_adds_a_twentieth_of_the_acceleration() {
         let mut app = Level::new().rate(rate).build();
         let one_second = axis_inputs(127, 0, rate as usize);
         let start = CapsuleState { velocity: Vec3::X, ..CapsuleState::at(Vec3::ZERO) };
-        let last = end(&run(&mut app, start, one_second.clone(), 0).0);
+        let last = last_state(&run(&mut app, start, one_second.clone(), 0).0);
         let gain = 20.48 * 0.05;
         assert!((last.velocity.x - 1.0 - gain).abs() < 1e-3, "{} at {rate}/s", last.velocity);
         assert!((last.position.x - 1.0 - gain * 0.5).abs() < 2e-3, "{} at {rate}/s", last.position);
         // From a standstill, the boost doubles it up to 0.25 m/s.
-        let last = end(&run(&mut app, CapsuleState::at(Vec3::ZERO), one_second, 0).0);
+        let last = last_state(&run(&mut app, CapsuleState::at(Vec3::ZERO), one_second, 0).0);
         let boosted = 0.25 / (2.0 * gain);
         let expected = 0.25 + gain * (1.0 - boosted);
         let error = 2.0 * gain / rate + 1e-3;
@@ -246,10 +246,10 @@ fn air_control_adds_a_twentieth_of_the_acceleration() {
 fn air_control_adds_no_speed_above_the_walk_speed() {
     let mut app = Level::new().build();
     let start = CapsuleState { velocity: Vec3::X * 5.5, ..CapsuleState::at(Vec3::ZERO) };
-    let last = end(&run(&mut app, start, axis_inputs(127, 0, 192), 0).0);
+    let last = last_state(&run(&mut app, start, axis_inputs(127, 0, 192), 0).0);
     assert!((last.velocity.x - 6.0).abs() < 1e-4, "{}", last.velocity);
     let fast = CapsuleState { velocity: Vec3::X * 11.0, ..start };
-    let last = end(&run(&mut app, fast, axis_inputs(127, 0, 192), 0).0);
+    let last = last_state(&run(&mut app, fast, axis_inputs(127, 0, 192), 0).0);
     assert!((last.velocity.x - 11.0).abs() < 1e-4, "steering must not slow it down: {}", last.velocity);
 }
 
@@ -260,7 +260,7 @@ fn slopes_below_the_walkable_limit_are_climbed_and_steeper_ones_are_not() {
             let mut app = Level::with_floor().rate(rate).ramp(Vec3::X * 3.0, degrees, 20.0).build();
             let start = expect_standing(&mut app, Vec3::ZERO);
             let (states, _) = run(&mut app, start, axis_inputs(127, 0, 2 * rate as usize), SETTLE);
-            let last = end(&states);
+            let last = last_state(&states);
             assert_eq!(last.position.y > 2.0, up, "{degrees}° at {rate}/s: {last:?}");
             if up {
                 let speed = last.velocity.length();
@@ -284,7 +284,7 @@ fn expect_uniform_climb(level: impl Fn() -> Level, height: f32) -> bool {
             for forward in [0, 127] {
                 let start = expect_standing(&mut app, Vec3::X * from);
                 let (states, _) = run(&mut app, start, axis_inputs(127, forward, 2 * rate as usize), SETTLE);
-                let last = end(&states);
+                let last = last_state(&states);
                 let up = HOVER.contains(&(last.position.y - height)) && last.position.x > 2.4;
                 let below = HOVER.contains(&last.position.y) && last.position.x < 1.67;
                 let how = format!("{height} m from x = {from}, forward {forward}, at {rate}/s");
@@ -336,7 +336,7 @@ fn crouched_pawn_fits_under_a_gap_higher_than_its_capsule() {
             let mut app = Level::with_floor().rate(rate).block(roof.0, roof.1).build();
             let start = expect_standing(&mut app, Vec3::ZERO);
             let inputs = vec![CapsuleInput { right: 127, crouch: true, ..default() }; 3 * rate as usize];
-            let last = end(&run(&mut app, start, inputs, SETTLE).0);
+            let last = last_state(&run(&mut app, start, inputs, SETTLE).0);
             assert_eq!(last.position.x > 4.4, fits, "a gap of {gap} m at {rate}/s: {last:?}");
             assert_eq!(last.position.x < 2.0, !fits, "a gap of {gap} m at {rate}/s: {last:?}");
         }
@@ -354,14 +354,15 @@ fn pawn_walks_through_a_gap_slightly_wider_than_its_capsule() {
                 .block(Vec3::new(2.0, -0.5, -9.0), Vec3::new(6.0, 3.0, -side))
                 .build();
             let start = expect_standing(&mut app, Vec3::ZERO);
-            let last = end(&run(&mut app, start, axis_inputs(127, 0, 2 * rate as usize), SETTLE).0);
+            let last = last_state(&run(&mut app, start, axis_inputs(127, 0, 2 * rate as usize), SETTLE).0);
             assert_eq!(last.position.x > 6.5, fits, "a gap of {gap} m at {rate}/s: {last:?}");
             assert_eq!(last.position.x < 2.0, !fits, "a gap of {gap} m at {rate}/s: {last:?}");
             if fits {
                 // Leans on one of the walls.
-                let inside = end(&run(&mut app, start, axis_inputs(127, 0, ticks_in(rate, 0.6)), SETTLE).0);
+                let inside =
+                    last_state(&run(&mut app, start, axis_inputs(127, 0, ticks_in(rate, 0.6)), SETTLE).0);
                 assert!((2.0..5.0).contains(&inside.position.x), "{inside:?}");
-                let last = end(&run(&mut app, inside, axis_inputs(120, 30, rate as usize), 0).0);
+                let last = last_state(&run(&mut app, inside, axis_inputs(120, 30, rate as usize), 0).0);
                 assert!(last.position.x > 6.0, "gets stuck in a gap of {gap} m at {rate}/s: {last:?}");
             }
         }
@@ -463,7 +464,7 @@ fn pawn_on_a_turntable_moves_in_a_circle_at_its_rate() {
 fn falling_pawn_lands_walks_and_stands_still() {
     let mut app = Level::with_floor().build();
     let (states, events) = run(&mut app, CapsuleState::at(Vec3::Y * 2.0), neutral_inputs(128), 0);
-    let rest = end(&states);
+    let rest = last_state(&states);
     assert!(HOVER.contains(&rest.position.y), "hovers at {}", rest.position.y);
     assert_eq!((rest.mode, rest.velocity), (MovementMode::Walking, Vec3::ZERO));
     assert_eq!(states[100], rest, "must stand still");

@@ -270,11 +270,11 @@ pub fn run_with_feedback(
 
 /// Makes one step of any length.
 pub fn step_once(app: &mut App, state: CapsuleState, input: CapsuleInput, dt: f32) -> CapsuleState {
-    end(&drive::<CapsuleModel>(app, state, 1, 0, dt, |_, _| input).0)
+    last_state(&drive::<CapsuleModel>(app, state, 1, 0, dt, |_, _| input).0)
 }
 
 /// Returns the last element.
-pub fn end<T: Copy>(states: &[T]) -> T {
+pub fn last_state<T: Copy>(states: &[T]) -> T {
     *states.last().expect("a run contains at least its first state")
 }
 
@@ -282,7 +282,7 @@ pub fn end<T: Copy>(states: &[T]) -> T {
 pub fn expect_standing(app: &mut App, place: Vec3) -> CapsuleState {
     let up = app.world().resource::<CapsuleConfig>().up;
     let state = CapsuleState { up, ..CapsuleState::at(place + up * 0.1) };
-    let rest = end(&run(app, state, neutral_inputs(SETTLE as usize), 0).0);
+    let rest = last_state(&run(app, state, neutral_inputs(SETTLE as usize), 0).0);
     assert_eq!(rest.mode, MovementMode::Walking, "no floor to stand on at {place}: {rest:?}");
     rest
 }
@@ -303,7 +303,7 @@ pub fn jump_inputs(ticks: usize) -> Vec<CapsuleInput> {
 }
 
 /// Returns input that walks along `direction`, horizontally in a world where +Y is up.
-pub fn along(direction: Vec3) -> CapsuleInput {
+pub fn input_along(direction: Vec3) -> CapsuleInput {
     let mut input = CapsuleInput { forward: 127, ..default() };
     input.set_look(f64::from(-direction.x).atan2(f64::from(-direction.z)), 0.0);
     input

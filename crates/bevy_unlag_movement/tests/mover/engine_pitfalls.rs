@@ -17,7 +17,7 @@ use bevy_unlag_movement::{
 };
 
 use crate::{
-    fuzz::levels::{DT, Level, axis_inputs, last, run, settled_pawn, step, with_world},
+    fuzz::levels::{DT, Level, axis_inputs, last_state, run, settled_pawn, step, with_world},
     replay::bits,
 };
 
@@ -234,8 +234,8 @@ fn simultaneous_hits_resolve_independently_of_spawn_order_and_other_colliders() 
     for SimultaneousHit { name, level, config, start, input } in simultaneous_hits() {
         let inputs = vec![input; 240];
         let (usual, _) = run(&mut level.app(DT), &config, start, inputs.clone());
-        let moved = last(&usual).position.distance(start.position);
-        assert!(moved > 0.1, "{name}: the pawn must move: {:?}", last(&usual));
+        let moved = last_state(&usual).position.distance(start.position);
+        assert!(moved > 0.1, "{name}: the pawn must move: {:?}", last_state(&usual));
         // Enough colliders that any tree over them has another structure.
         let mut crowded = level.clone();
         for i in 0..90_u8 {
@@ -334,21 +334,21 @@ fn mover_finds_changed_colliders_without_a_physics_step() {
     let wall = app.world_mut().spawn(wall).id();
     MoverScene::refresh(app.world_mut());
     let (states, _) = run(&mut app, &config, start, axis_inputs(127, 0, 96));
-    assert!(last(&states).position.x < 2.67, "{:?}", last(&states));
+    assert!(last_state(&states).position.x < 2.67, "{:?}", last_state(&states));
     app.world_mut().entity_mut(wall).insert(Transform::from_xyz(4.5, 2.0, 0.0));
     MoverScene::refresh(app.world_mut());
     let (states, _) = run(&mut app, &config, start, axis_inputs(127, 0, 96));
-    assert!((3.6..3.67).contains(&last(&states).position.x), "{:?}", last(&states));
+    assert!((3.6..3.67).contains(&last_state(&states).position.x), "{:?}", last_state(&states));
     app.world_mut().despawn(wall);
     MoverScene::refresh(app.world_mut());
     let (states, _) = run(&mut app, &config, start, axis_inputs(127, 0, 96));
-    assert!(last(&states).position.x > 7.0, "{:?}", last(&states));
+    assert!(last_state(&states).position.x > 7.0, "{:?}", last_state(&states));
 }
 
 /// Refreshes the scene and returns the final state of a run along +X.
 fn run_past(app: &mut App, start: CapsuleState) -> CapsuleState {
     MoverScene::refresh(app.world_mut());
-    last(&run(app, &CapsuleConfig::default(), start, axis_inputs(127, 0, 96)).0)
+    last_state(&run(app, &CapsuleConfig::default(), start, axis_inputs(127, 0, 96)).0)
 }
 
 #[test]

@@ -30,7 +30,7 @@ const MOVES: usize = 2_500;
 const SEED: u64 = 2_026;
 
 /// Makes `moves` from a free place of a level and checks each of them.
-fn watch(
+fn check_run(
     level: &Level,
     config: &CapsuleConfig,
     dt: f32,
@@ -41,24 +41,24 @@ fn watch(
     let mut app = level.app(dt);
     let entity = app.world_mut().spawn_empty().id();
     with_world(&mut app, |world| {
-        let mut watch = MoveChecker::new(level, config);
-        watch.room = room;
-        if !watch.is_free(&start) {
+        let mut checker = MoveChecker::new(level, config);
+        checker.room = room;
+        if !checker.is_free(&start) {
             return Err(format!("the start is not free: {}", start.position));
         }
-        check_moves(&mut watch, config, dt, entity, start, moves, world)
+        check_moves(&mut checker, config, dt, entity, start, moves, world)
     })
 }
 
 /// Statistics of a run.
 struct Summary {
-    judged: usize,
+    checked_moves: usize,
     /// Moves per mode: walking, falling, swimming, flying.
     modes: [usize; 4],
 }
 
 fn check_moves(
-    watch: &mut MoveChecker<'_>,
+    checker: &mut MoveChecker<'_>,
     config: &CapsuleConfig,
     dt: f32,
     entity: Entity,
@@ -70,12 +70,12 @@ fn check_moves(
     let mut events = Vec::new();
     let mut modes = [0; 4];
     for (i, planned) in moves.iter().enumerate() {
-        planned.apply(&mut state, |place| watch.is_free(place));
+        planned.apply(&mut state, |place| checker.is_free(place));
         let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity, replaying: false };
         events.clear();
         let after = CapsuleModel::step(config, &state, &planned.input, &ctx, world, &mut events);
         let made = Move { before: &state, after: &after, input: &planned.input, ctx: &ctx, events: &events };
-        watch.check(&made).map_err(|why| {
+        checker.check(&made).map_err(|why| {
             let input = planned.input;
             format!("tick {}: the pawn {why}\nfrom {state:?}\nto {after:?}\nby {input:?}: {events:?}", i + 1)
         })?;
@@ -87,13 +87,13 @@ fn check_moves(
             _ => 1,
         }] += 1;
     }
-    Ok(Summary { judged: watch.judged, modes })
+    Ok(Summary { checked_moves: checker.checked_moves, modes })
 }
 
 fn start_in(level: &Level, config: &CapsuleConfig) -> Option<CapsuleState> {
-    let watch = MoveChecker::new(level, config);
+    let checker = MoveChecker::new(level, config);
     let at = |spot: &Vec3| CapsuleState { up: config.up.normalize(), ..CapsuleState::at(*spot) };
-    level.spots.iter().map(at).find(|state| watch.is_free(state))
+    level.spots.iter().map(at).find(|state| checker.is_free(state))
 }
 
 #[test]
@@ -116,10 +116,10 @@ fn random_moves_never_penetrate_tunnel_or_gain_energy() {
             return Err(TestCaseError::reject("no free place to start"));
         };
         let moves = planned(&chunks, &level, MOVES);
-        let summary = watch(&level, &config, random_dt(seed), start, &moves, true)
+        let summary = check_run(&level, &config, random_dt(seed), start, &moves, true)
             .map_err(|why| TestCaseError::fail(format!("room {seed}: {why}")))?;
         let mut totals = totals.borrow_mut();
-        totals.0 += summary.judged;
+        totals.0 += summary.checked_moves;
         for (total, ticks) in totals.1.iter_mut().zip(summary.modes) {
             *total += ticks;
         }
@@ -129,11 +129,11 @@ fn random_moves_never_penetrate_tunnel_or_gain_energy() {
         panic!("{why}");
     }
     // A move that is not checked cannot fail: most moves must be checked, in every mode.
-    let (judged, modes) = totals.into_inner();
+    let (checked_moves, modes) = totals.into_inner();
     let made = cases as usize * MOVES;
     assert!(
-        judged * 3 > made * 2,
-        "only {judged} of {made} moves were far enough from platforms to be checked"
+        checked_moves * 3 > made * 2,
+        "only {checked_moves} of {made} moves were far enough from platforms to be checked"
     );
     if cases >= CASES {
         let often = modes.iter().all(|ticks| *ticks * 1_000 > made);
@@ -146,8 +146,10 @@ fn random_moves_in_pathological_levels_never_penetrate_or_tunnel() {
     for (name, nasty) in pathological_levels::all() {
         for seed in 0..3 {
             let moves = nasty.moves(seed, 700);
-            match watch(&nasty.level, &nasty.config, levels::DT, nasty.start, &moves, nasty.room) {
-                Ok(summary) => assert!(summary.judged * 4 > moves.len(), "{name}: too few were checked"),
+            match check_run(&nasty.level, &nasty.config, levels::DT, nasty.start, &moves, nasty.room) {
+                Ok(summary) => {
+                    assert!(summary.checked_moves * 4 > moves.len(), "{name}: too few were checked")
+                }
                 Err(why) => panic!("{name}, seed {seed}: {why}"),
             }
         }
@@ -162,7 +164,7 @@ fn nearly_flat_floors_do_not_slow_a_run_or_make_it_airborne() {
         let start = levels::settled_pawn(&mut app, &nasty.config, nasty.start.position);
         let (states, events) =
             levels::run(&mut app, &nasty.config, start, levels::axis_inputs(127, 0, 64 * 3));
-        let way = levels::last(&states).position.x - start.position.x;
+        let way = levels::last_state(&states).position.x - start.position.x;
         assert!(way > metres, "{name}: ran only {way} m in 3 s, {events:?}");
         let airborne = states.iter().position(|state| !state.is_grounded());
         assert_eq!(airborne, None, "{name}: left the ground, {events:?}");

@@ -10,7 +10,7 @@ use bevy_unlag_movement::{
     Shuttle,
 };
 
-use crate::common::{DT, HOVER, Level, bits, end, spawn};
+use crate::common::{DT, HOVER, Level, bits, last_state, spawn};
 
 /// Heading along +X.
 const EAST: u16 = 49_152;
@@ -48,7 +48,7 @@ fn run(
 /// Returns a kart at rest on the floor at or below `place`.
 fn expect_parked(app: &mut App, place: Vec3, yaw: u16) -> KartState {
     let (states, _) = run(app, KartState::at(place + Vec3::Y * 0.05, yaw), SETTLE, |_, _| IDLE);
-    let rest = end(&states);
+    let rest = last_state(&states);
     assert!(rest.grounded && rest.velocity == Vec3::ZERO, "no floor to stand on at {place}: {rest:?}");
     rest
 }
@@ -72,7 +72,7 @@ fn kart_top_speed_is_where_drag_equals_the_drive_force() {
     let mut app = build_with_karts(flat_level());
     let start = expect_parked(&mut app, Vec3::ZERO, EAST);
     let (states, events) = run(&mut app, start, 64 * 40, |_, _| FULL);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((last.speed() - 24.815).abs() < 0.02, "{last:?}");
     assert!((last.velocity.x - last.speed()).abs() < 1e-3 && last.position.z.abs() < 0.2, "{last:?}");
     assert!(states.iter().all(|s| s.grounded && HOVER.contains(&s.position.y)));
@@ -92,7 +92,7 @@ fn kart_at_full_steering_drives_a_circle_of_the_turning_radius() {
         .fold((Vec2::MAX, Vec2::MIN), |(low, high), s| (low.min(s.position.xz()), high.max(s.position.xz())));
     let size = high - low;
     assert!((size - Vec2::splat(20.0)).abs().max_element() < 0.1, "{size} m instead of 20 m");
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((last.spin + last.speed() / 10.0).abs() < 1e-2, "must turn right: {last:?}");
 }
 
@@ -106,11 +106,11 @@ fn coasting_kart_comes_to_rest_and_stays_bit_for_bit() {
     assert!(states.windows(2).all(|pair| pair[1].position.x >= pair[0].position.x), "must not roll back");
     let rest = states[rested];
     let still = states[rested + 1..].iter().all(|s| bits(s) == bits(&KartState { spin: s.spin, ..rest }));
-    assert!(still, "{rest:?} and {:?}", end(&states));
+    assert!(still, "{rest:?} and {:?}", last_state(&states));
     // Steering alone does not turn the kart.
-    let (turned, _) = run(&mut app, end(&states), 64, |_, _| KartInput { steering: 127, ..IDLE });
-    assert_eq!(end(&turned).heading, rest.heading);
-    assert_eq!(end(&turned).position, rest.position);
+    let (turned, _) = run(&mut app, last_state(&states), 64, |_, _| KartInput { steering: 127, ..IDLE });
+    assert_eq!(last_state(&turned).heading, rest.heading);
+    assert_eq!(last_state(&turned).position, rest.position);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn reversing_kart_turns_its_heading_the_other_way() {
     let start = expect_parked(&mut app, Vec3::ZERO, EAST);
     for throttle in [127, -127] {
         let (states, _) = run(&mut app, start, 64, |_, _| KartInput { throttle, steering: 127 });
-        let last = end(&states);
+        let last = last_state(&states);
         let turned = last.heading.wrapping_sub(start.heading).cast_signed();
         // A smaller heading is further right.
         assert_eq!(turned < 0, throttle > 0, "{last:?}");
@@ -136,7 +136,7 @@ fn wall_ahead_stops_a_kart_with_one_bump_event() {
         build_with_karts(flat_level().block(Vec3::new(20.0, 0.0, -50.0), Vec3::new(21.0, 3.0, 50.0)));
     let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 20.0);
     let (states, events) = run(&mut app, start, 64 * 4, |_, _| FULL);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((last.position.x - (20.0 - 0.7)).abs() < 0.01, "{last:?}");
     assert!(last.velocity.length() < 0.2, "{last:?}");
     let hits = bumps(&events);
@@ -145,7 +145,7 @@ fn wall_ahead_stops_a_kart_with_one_bump_event() {
     assert!((hits[0] - before).abs() < 0.2, "{hits:?} at {before} m/s");
     // It can also drive away from the wall.
     let (back, _) = run(&mut app, last, 64 * 2, |_, _| KartInput { throttle: -127, steering: 0 });
-    assert!(end(&back).position.x < 5.0, "{:?}", end(&back));
+    assert!(last_state(&back).position.x < 5.0, "{:?}", last_state(&back));
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn kart_against_a_wall_loses_only_its_normal_velocity() {
     assert!((after.velocity.x - before.velocity.x).abs() < 0.3, "{before:?} {after:?}");
     assert!(states[hit..].iter().all(|s| s.velocity.z >= -1e-3 && s.position.z > -6.31));
     // When it steers away from the wall, the tyres realign its velocity with the heading.
-    let (away, _) = run(&mut app, end(&states), 96, |_, _| KartInput { throttle: 64, steering: 127 });
-    let last = end(&away);
+    let (away, _) = run(&mut app, last_state(&states), 96, |_, _| KartInput { throttle: 64, steering: 127 });
+    let last = last_state(&away);
     assert!(last.position.z > -4.0, "{last:?}");
     assert!((last.velocity.length() - last.speed()).abs() < 1e-3, "must not slip: {last:?}");
 }
@@ -187,7 +187,11 @@ fn kart_drives_up_a_ramp_takes_off_and_lands_once() {
     // Slopes do not change the horizontal speed.
     let (level, _) =
         run(&mut app, KartState { position: start.position - Vec3::Z * 50.0, ..start }, flown, |_, _| FULL);
-    assert!((edge.velocity.x - end(&level).velocity.x).abs() < 1e-3, "{edge:?} {:?}", end(&level));
+    assert!(
+        (edge.velocity.x - last_state(&level).velocity.x).abs() < 1e-3,
+        "{edge:?} {:?}",
+        last_state(&level)
+    );
     let highest = states.iter().map(|s| s.position.y).fold(0.0, f32::max);
     // v² / 2g, reduced slightly by the drag.
     let flight = edge.velocity.y * edge.velocity.y / (2.0 * 9.81);
@@ -201,7 +205,7 @@ fn kart_drives_up_a_ramp_takes_off_and_lands_once() {
         .collect();
     assert_eq!(landings.len(), 1, "{events:?}");
     assert!((8.0..13.0).contains(&landings[0]), "{landings:?}");
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.grounded && HOVER.contains(&last.position.y), "{last:?}");
     assert!(events.iter().filter(|event| matches!(event, KartEvent::TookOff)).count() == 1);
     assert_eq!(bumps(&events), [], "the ramp must not count as a wall");
@@ -218,7 +222,7 @@ fn kart_follows_a_crest_at_low_speed_and_takes_off_at_high_speed() {
         let (states, events) = run(&mut app, start, 64 * 6, |_, _| KartInput { throttle: 20, steering: 0 });
         let flown = events.contains(&KartEvent::TookOff);
         assert_eq!(flown, flies, "{speed} m/s: {events:?}");
-        let last = end(&states);
+        let last = last_state(&states);
         assert!(last.grounded && last.position.x > 28.0 && HOVER.contains(&last.position.y), "{last:?}");
         // It never descends faster than gravity allows.
         let drops = states.windows(2).map(|pair| (pair[0].position.y - pair[1].position.y) / DT);
@@ -234,7 +238,7 @@ fn kart_drives_over_low_kerbs_and_high_kerbs_stop_it() {
         let mut app = build_with_karts(kerb);
         let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 8.0);
         let (states, events) = run(&mut app, start, 128, |_, _| FULL);
-        let last = end(&states);
+        let last = last_state(&states);
         assert_eq!(last.position.x > 9.0, passes, "{height} m: {last:?}");
         assert_eq!(bumps(&events).is_empty(), passes, "{height} m: {events:?}");
         if passes {
@@ -242,7 +246,7 @@ fn kart_drives_over_low_kerbs_and_high_kerbs_stop_it() {
             // It also drives down again.
             let back = KartInput { throttle: -127, steering: 0 };
             let (states, _) = run(&mut app, last, 600, |_, _| back);
-            assert!(HOVER.contains(&end(&states).position.y), "{:?}", end(&states));
+            assert!(HOVER.contains(&last_state(&states).position.y), "{:?}", last_state(&states));
         }
     }
 }

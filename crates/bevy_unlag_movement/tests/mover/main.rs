@@ -11,6 +11,7 @@ mod closed_forms;
 mod engine_pitfalls;
 mod fuzz;
 mod kart;
+mod ledges;
 mod modes;
 mod pawns;
 mod replay;

@@ -64,7 +64,7 @@ fn frictionless_slide_keeps_its_velocity() {
     let (mut app, mode) = with_mode(Level::with_floor(), slide());
     let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..expect_standing(&mut app, Vec3::X * -20.0) };
     let (states, events) = run(&mut app, start, neutral_inputs(256), SETTLE);
-    let last = end(&states);
+    let last = last_state(&states);
     assert_eq!(last.velocity, Vec3::X * 8.0, "{last:?}");
     assert!((last.position.x - start.position.x - 32.0).abs() < 0.01, "{last:?}");
     assert!(states.iter().all(|s| s.mode == mode && HOVER.contains(&s.position.y)) && events.is_empty());
@@ -79,7 +79,7 @@ fn slide_follows_steps_and_slopes_and_stops_at_walls() {
     let (mut app, mode) = with_mode(level, slide());
     let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..expect_standing(&mut app, Vec3::ZERO) };
     let (states, events) = run(&mut app, start, neutral_inputs(192), SETTLE);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((last.position.x - (15.0 - 0.345)).abs() < 0.01, "{last:?}");
     assert!(last.position.y > 0.8 && last.velocity.length() < 1e-3, "{last:?}");
     assert_eq!(mode_changes(&events), 0, "{events:?}");
@@ -93,7 +93,7 @@ fn glide_falls_with_its_scaled_gravity_and_lands() {
     let fallen = start.position.y - states[64].position.y;
     assert!((fallen - 0.5 * 0.2 * GRAVITY).abs() < 0.01, "{fallen} m in a second");
     assert_eq!(states[64].mode, mode);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.is_grounded(), "{last:?}");
     assert!(events.contains(&MoveEvent::ModeChanged { from: mode, to: MovementMode::Walking }), "{events:?}");
 }
@@ -103,17 +103,17 @@ fn jump_ends_a_flying_custom_mode_only_with_can_jump() {
     let (mut app, mode) = with_mode(Level::with_floor(), custom("Climb", ModePhysics::Fly));
     let start = CapsuleState { mode, ..CapsuleState::at(Vec3::Y * 3.0) };
     let (states, events) = run(&mut app, start, neutral_inputs(64), 0);
-    assert_eq!(end(&states).position, start.position, "the pawn must hold on to the ladder");
+    assert_eq!(last_state(&states).position, start.position, "the pawn must hold on to the ladder");
     assert!(events.is_empty(), "{events:?}");
     let (states, events) = run(&mut app, start, jump_inputs(16), 0);
     assert_eq!(jumps(&events), [1], "{events:?}");
-    assert_eq!(end(&states).mode, MovementMode::Falling);
+    assert_eq!(last_state(&states).mode, MovementMode::Falling);
     let locked = CustomMode { can_jump: false, ..custom("Climb", ModePhysics::Fly) };
     tune(&mut app, |config| {
         register(config, locked);
     });
     let (states, events) = run(&mut app, start, jump_inputs(16), 0);
-    assert!(jumps(&events).is_empty() && end(&states).mode == mode, "{events:?}");
+    assert!(jumps(&events).is_empty() && last_state(&states).mode == mode, "{events:?}");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn custom_modes_follow_their_configured_transitions() {
     let changes: Vec<MoveEvent> =
         events.into_iter().filter(|event| matches!(event, MoveEvent::ModeChanged { .. })).collect();
     assert_eq!(changes, [changed(slides, glides), changed(glides, slides)]);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((last.velocity.x - 8.0).abs() < 0.01 && HOVER.contains(&last.position.y), "{last:?}");
 }
 
@@ -155,7 +155,7 @@ fn built_in_modes_follow_the_configured_transitions() {
         })
         .build();
     let falling = CapsuleState { velocity: Vec3::X * 4.0, ..CapsuleState::at(Vec3::Y * 2.0) };
-    let last = end(&run(&mut app, falling, neutral_inputs(128), 0).0);
+    let last = last_state(&run(&mut app, falling, neutral_inputs(128), 0).0);
     assert_eq!((last.mode, last.velocity), (mode, Vec3::X * 4.0));
 }
 
@@ -171,7 +171,7 @@ fn custom_modes_swim_in_water_only_with_walk_or_fall_physics() {
         let water = (MoveVolume::water(VolumeId(1)), Collider::cuboid(9.0, 9.0, 9.0), Transform::default());
         spawn(&mut app, water);
         let start = CapsuleState { mode, ..CapsuleState::at(Vec3::ZERO) };
-        let last = end(&run(&mut app, start, neutral_inputs(4), 0).0);
+        let last = last_state(&run(&mut app, start, neutral_inputs(4), 0).0);
         assert_eq!(last.mode == MovementMode::Swimming, swims, "{physics:?}: {last:?}");
     }
 }
@@ -181,7 +181,7 @@ fn unregistered_custom_mode_falls_and_lands() {
     let mut app = Level::with_floor().build();
     let start = CapsuleState { mode: MovementMode::Custom(77), ..CapsuleState::at(Vec3::Y * 2.0) };
     let (states, events) = run(&mut app, start, neutral_inputs(128), 0);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.is_grounded() && HOVER.contains(&last.position.y), "{last:?}");
     assert_eq!(landings(&events).len(), 1, "{events:?}");
 }

@@ -26,12 +26,12 @@ fn blocking_pawn_stops_a_head_on_run_and_lets_an_offset_run_slide() {
     spawn(&mut app, other_pawn(Vec3::X * 3.0));
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, _) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((last.position.x - (3.0 - 0.68 - 0.005)).abs() < 3e-3, "{last:?}");
     assert!(last.position.y < 0.03 && last.is_grounded(), "{last:?}");
     let beside = expect_standing(&mut app, Vec3::Z * 0.3);
     let (states, _) = run(&mut app, beside, axis_inputs(127, 0, 192), SETTLE);
-    assert!(end(&states).position.x > 5.0, "must slide past the pawn: {:?}", end(&states));
+    assert!(last_state(&states).position.x > 5.0, "must slide past the pawn: {:?}", last_state(&states));
     let nearest = states.iter().map(|s| s.position.xz().distance(Vec2::new(3.0, 0.0))).fold(9.0, f32::min);
     assert!(nearest > 0.68, "{nearest} m apart");
 }
@@ -46,7 +46,7 @@ fn pawns_that_ignore_each_other_move_bit_for_bit_as_if_alone() {
     let (a, _) = run(&mut alone, start, axis_inputs(127, 0, 128), SETTLE);
     let (b, _) = run(&mut together, start, axis_inputs(127, 0, 128), SETTLE);
     assert_eq!(first_difference(&a, &b), None);
-    assert!(end(&a).position.x > 9.0);
+    assert!(last_state(&a).position.x > 9.0);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn pawn_dropped_on_another_pawn_never_stands_on_it() {
         let stood = states.iter().find(|s| s.is_grounded() && s.position.y > 0.5);
         assert!(stood.is_none(), "dropped at {x}, {z}: {stood:?}");
         if (x, z) != (0.0, 0.0) {
-            let last = end(&states);
+            let last = last_state(&states);
             assert!(
                 last.is_grounded() && HOVER.contains(&last.position.y),
                 "must slip off to the floor: {last:?}"
@@ -78,7 +78,7 @@ fn build_stepping_pawns(level: Level) -> App {
     })
 }
 
-fn pawn(app: &mut App, feet: Vec3, input: CapsuleInput) -> Entity {
+fn spawn_pawn(app: &mut App, feet: Vec3, input: CapsuleInput) -> Entity {
     app.world_mut().spawn((CapsuleState::at(feet), MoveInput::<CapsuleModel>(input))).id()
 }
 
@@ -95,8 +95,8 @@ fn update(app: &mut App, times: usize) {
 #[test]
 fn overlapping_pushing_pawns_separate_gradually_without_gaining_speed() {
     let mut app = build_stepping_pawns(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
-    let a = pawn(&mut app, Vec3::new(-0.1, 0.05, 0.0), CapsuleInput::default());
-    let b = pawn(&mut app, Vec3::new(0.1, 0.05, 0.0), CapsuleInput::default());
+    let a = spawn_pawn(&mut app, Vec3::new(-0.1, 0.05, 0.0), CapsuleInput::default());
+    let b = spawn_pawn(&mut app, Vec3::new(0.1, 0.05, 0.0), CapsuleInput::default());
     update(&mut app, 4);
     let soon = state_of(&app, a).position.distance(state_of(&app, b).position);
     assert!((0.2..0.62).contains(&soon), "must separate gradually, not {soon} m after four ticks");
@@ -113,8 +113,8 @@ fn overlapping_pushing_pawns_separate_gradually_without_gaining_speed() {
 fn pushed_pawn_yields_and_can_be_walked_through() {
     let mut app = build_stepping_pawns(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
     let run = CapsuleInput { right: 127, ..default() };
-    let a = pawn(&mut app, Vec3::new(-3.0, 0.05, 0.0), run);
-    let b = pawn(&mut app, Vec3::new(0.0, 0.05, 0.2), CapsuleInput::default());
+    let a = spawn_pawn(&mut app, Vec3::new(-3.0, 0.05, 0.0), run);
+    let b = spawn_pawn(&mut app, Vec3::new(0.0, 0.05, 0.2), CapsuleInput::default());
     update(&mut app, 96);
     assert!(state_of(&app, a).position.x > 3.0, "{:?}", state_of(&app, a));
     assert!(state_of(&app, b).position.z > 0.22, "the pushed pawn must yield: {:?}", state_of(&app, b));
@@ -124,7 +124,7 @@ fn pushed_pawn_yields_and_can_be_walked_through() {
 fn pushing_pawns_in_the_same_place_do_not_drift_away_together() {
     let mut app = build_stepping_pawns(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
     let place = Vec3::new(2.0, 0.05, -1.0);
-    let pawns = [0, 1].map(|_| pawn(&mut app, place, CapsuleInput::default()));
+    let pawns = [0, 1].map(|_| spawn_pawn(&mut app, place, CapsuleInput::default()));
     update(&mut app, 128);
     let [a, b] = pawns.map(|pawn| state_of(&app, pawn).position);
     let drift = ((a + b) * 0.5).xz().distance(place.xz());
@@ -136,8 +136,8 @@ fn blocking_pawns_spawned_in_one_place_can_walk_apart() {
     let mut app =
         build_stepping_pawns(Level::with_floor().tune(|config| config.pawns = PawnCollision::Block));
     let run = |right| CapsuleInput { right, ..default() };
-    let a = pawn(&mut app, Vec3::new(-0.1, 0.05, 0.0), run(-127));
-    let b = pawn(&mut app, Vec3::new(0.1, 0.05, 0.0), run(127));
+    let a = spawn_pawn(&mut app, Vec3::new(-0.1, 0.05, 0.0), run(-127));
+    let b = spawn_pawn(&mut app, Vec3::new(0.1, 0.05, 0.0), run(127));
     update(&mut app, 96);
     let [a, b] = [a, b].map(|pawn| state_of(&app, pawn).position);
     assert!(a.x < -3.0 && b.x > 3.0, "{a}, {b}");
@@ -147,7 +147,7 @@ fn blocking_pawns_spawned_in_one_place_can_walk_apart() {
 fn own_colliders_do_not_stop_a_pawn() {
     let mut app = build_stepping_pawns(Level::with_floor());
     let run = CapsuleInput { right: 127, ..default() };
-    let own = pawn(&mut app, Vec3::Y * 0.05, run);
+    let own = spawn_pawn(&mut app, Vec3::Y * 0.05, run);
     let body = || Collider::capsule_y(0.54, 0.34);
     app.world_mut().entity_mut(own).insert((body(), Transform::from_xyz(0.0, 0.9, 0.0)));
     app.world_mut().spawn((body(), Transform::from_xyz(1.5, 0.0, 0.0), ChildOf(own)));
@@ -185,7 +185,7 @@ fn pawn_with_pushes_bodies_moves_light_crates_more_than_heavy_ones() {
             .id();
         settle(&mut app);
         let run = CapsuleInput { right: 127, ..default() };
-        let pawn = pawn(&mut app, Vec3::Y * 0.05, run);
+        let pawn = spawn_pawn(&mut app, Vec3::Y * 0.05, run);
         if pushes {
             app.world_mut().entity_mut(pawn).insert(PushesBodies::default());
         }
@@ -223,15 +223,19 @@ fn one_way_platform_lets_a_jump_pass_upwards_and_catches_the_fall() {
         let expected = jump_speed * jump_speed / (2.0 * GRAVITY);
         assert!(
             (top - expected).abs() < 0.01,
-            "must pass the platform on the way up: {top} m instead of {expected} m"
+            "must pass the platform while rising: {top} m instead of {expected} m"
         );
-        let last = end(&states);
+        let last = last_state(&states);
         let floor = if lands { 2.3 } else { 0.0 };
         assert!(last.is_grounded() && HOVER.contains(&(last.position.y - floor)), "{last:?}: {events:?}");
         if lands {
             let (states, events) = run(&mut app, last, axis_inputs(127, 0, 128), 300);
             assert_eq!(walked_off(&events), 1, "{events:?}");
-            assert!(HOVER.contains(&end(&states).position.y), "must fall off its edge: {:?}", end(&states));
+            assert!(
+                HOVER.contains(&last_state(&states).position.y),
+                "must fall off its edge: {:?}",
+                last_state(&states)
+            );
         }
     }
 }
@@ -244,7 +248,7 @@ fn one_way_platform_does_not_affect_a_pawn_that_walks_through_its_side() {
     let (a, _) = run(&mut without, start, axis_inputs(127, 0, 96), SETTLE);
     let (b, _) = run(&mut with, start, axis_inputs(127, 0, 96), SETTLE);
     assert_eq!(first_difference(&a, &b), None);
-    assert!(end(&a).position.x > 6.0);
+    assert!(last_state(&a).position.x > 6.0);
 }
 
 #[test]
@@ -253,7 +257,7 @@ fn low_one_way_platform_does_not_lift_a_walking_pawn_at_any_speed() {
         let mut app = platform(Level::with_floor(), Vec3::new(1.0, 0.1, -2.0), Vec3::new(1.8, 0.3, 2.0));
         let start = expect_standing(&mut app, Vec3::ZERO);
         let (states, _) = run(&mut app, start, axis_inputs(right, 0, ticks), SETTLE);
-        assert!(end(&states).position.x > 1.5, "must reach the platform: {:?}", end(&states));
+        assert!(last_state(&states).position.x > 1.5, "must reach the platform: {:?}", last_state(&states));
         assert!(highest(&states) < 0.03, "up to {} m at {right}", highest(&states));
     }
 }
@@ -292,7 +296,7 @@ fn wall_stops_only_pawns_whose_mask_shares_its_collision_groups() {
         }
         settle(&mut app);
         let start = expect_standing(&mut app, Vec3::ZERO);
-        let last = end(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
+        let last = last_state(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
         assert_eq!(last.position.x < 2.5, stops, "{groups:?} and {mask:?}: {last:?}");
     }
 }
@@ -304,14 +308,14 @@ fn spawned_moved_and_despawned_colliders_take_effect_after_one_update() {
     let wall =
         app.world_mut().spawn((Collider::cuboid(0.5, 2.0, 5.0), Transform::from_xyz(3.0, 2.0, 0.0))).id();
     app.update();
-    let stopped = end(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
+    let stopped = last_state(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
     assert!(stopped.position.x < 2.5, "{stopped:?}");
     app.world_mut().get_mut::<Transform>(wall).expect("the wall must exist").translation.x = 5.0;
     app.update();
-    let further = end(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
+    let further = last_state(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
     assert!((4.0..4.5).contains(&further.position.x), "must stop at the moved wall: {further:?}");
     app.world_mut().despawn(wall);
     app.update();
-    let on = end(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
+    let on = last_state(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
     assert!(on.position.x > 6.0, "must pass the despawned wall: {on:?}");
 }

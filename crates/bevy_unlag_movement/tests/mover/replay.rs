@@ -102,17 +102,17 @@ fn record(seed: u64) -> Recording {
     let config = random_config(seed, &level);
     let dt = random_dt(seed);
     let planned = random_moves(seed, &level, MOVES);
-    let watch = MoveChecker::new(&level, &config);
+    let checker = MoveChecker::new(&level, &config);
     let up = config.up.normalize();
     let mut starts = level.spots.iter().map(|spot| CapsuleState { up, ..CapsuleState::at(*spot) });
-    let Some(mut state) = starts.find(|state| watch.is_free(state)) else {
+    let Some(mut state) = starts.find(|state| checker.is_free(state)) else {
         panic!("room {seed} has no free spawn place")
     };
     let mut app = level.app(dt);
     let entity = app.world_mut().spawn_empty().id();
     let moves = with_world(&mut app, |world| {
         let made = planned.into_iter().enumerate().map(|(i, planned)| {
-            planned.apply(&mut state, |place| watch.is_free(place));
+            planned.apply(&mut state, |place| checker.is_free(place));
             let before = state;
             let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity, replaying: false };
             state = step(&config, &before, &planned.input, &ctx, world);
@@ -120,7 +120,7 @@ fn record(seed: u64) -> Recording {
         });
         made.collect()
     });
-    drop(watch);
+    drop(checker);
     Recording { seed, level, config, dt, moves }
 }
 

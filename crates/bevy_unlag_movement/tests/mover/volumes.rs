@@ -48,7 +48,7 @@ fn surface_crossings(events: &[MoveEvent]) -> usize {
 fn pawn_that_falls_into_water_swims_and_stays_in_it() {
     let mut app = pool(Level::new(), -8.0);
     let (states, events) = run(&mut app, CapsuleState::at(Vec3::Y), neutral_inputs(128), 0);
-    let last = end(&states);
+    let last = last_state(&states);
     assert_eq!((last.mode, last.volume), (MovementMode::Swimming, ID), "{last:?}");
     assert!(events.contains(&MoveEvent::VolumeChanged { from: VolumeId::NONE, to: ID }), "{events:?}");
     let swims = MoveEvent::ModeChanged { from: MovementMode::Falling, to: MovementMode::Swimming };
@@ -65,8 +65,8 @@ fn crouched_pawn_stands_up_to_swim_and_crouch_swims_down() {
     let mut app = pool(Level::new(), -8.0);
     let state = CapsuleState { crouched: true, ..CapsuleState::at(Vec3::Y * -3.0) };
     let (states, _) = run(&mut app, state, [CapsuleInput { crouch: true, ..default() }; 64], 0);
-    assert!(!end(&states).crouched, "{:?}", end(&states));
-    assert!(end(&states).velocity.y < -2.0, "crouch must swim downwards: {:?}", end(&states));
+    assert!(!last_state(&states).crouched, "{:?}", last_state(&states));
+    assert!(last_state(&states).velocity.y < -2.0, "crouch must swim downwards: {:?}", last_state(&states));
 }
 
 #[test]
@@ -91,18 +91,18 @@ fn swimmer_holding_jump_floats_at_the_surface_without_mode_flicker() {
     let crossings = surface_crossings(&events);
     assert!(crossings <= 4, "{crossings} changes in ten seconds: {events:?}");
     assert!(highest(&states) < 0.2, "{} m above the water", highest(&states));
-    assert!(end(&states).position.y > -1.4, "must stay near the surface: {:?}", end(&states));
+    assert!(last_state(&states).position.y > -1.4, "must stay near the surface: {:?}", last_state(&states));
 }
 
 #[test]
 fn swimmer_with_low_buoyancy_sinks_to_the_bottom() {
     let mut app = pool(Level::new().tune(|config| config.buoyancy = 0.5), -4.0);
     let (states, _) = run(&mut app, swimming_at(Vec3::Y * -2.0), neutral_inputs(256), 0);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((-4.0..-3.97).contains(&last.position.y), "{last:?}");
     assert_eq!(last.mode, MovementMode::Swimming, "{last:?}");
     let mut neutral = pool(Level::new(), -4.0);
-    let last = end(&run(&mut neutral, swimming_at(Vec3::Y * -2.0), neutral_inputs(256), 0).0);
+    let last = last_state(&run(&mut neutral, swimming_at(Vec3::Y * -2.0), neutral_inputs(256), 0).0);
     assert_eq!(last.position, Vec3::Y * -2.0, "default buoyancy must be neutral: {last:?}");
 }
 
@@ -121,7 +121,7 @@ fn swimmer_reaches_its_swim_speed_in_every_direction() {
     ];
     for (input, direction) in cases {
         let (states, _) = run(&mut app, swimming_at(Vec3::Y * -20.0), [input; 128], 0);
-        let last = end(&states);
+        let last = last_state(&states);
         assert!(last.velocity.distance(direction * 3.0) < 0.02, "{input:?}: {last:?}");
         let moved = last.position - states[64].position;
         assert!(moved.distance(direction * 3.0) < 0.05, "{input:?}: {moved} in a second");
@@ -134,7 +134,7 @@ fn swimmer_climbs_out_of_the_water_at_a_low_bank() {
     let mut app = pool(bank, -8.0);
     let input = CapsuleInput { right: 127, jump: true, ..default() };
     let (states, events) = run(&mut app, swimming_at(Vec3::new(2.0, -1.5, 0.0)), [input; 256], 0);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.is_grounded() && last.position.x > 4.5, "{last:?}: {events:?}");
     assert!((0.1..0.13).contains(&last.position.y), "{last:?}");
     assert_eq!(last.volume, VolumeId::NONE, "{last:?}");
@@ -147,7 +147,7 @@ fn swimmer_does_not_climb_a_high_bank() {
     let input = CapsuleInput { right: 127, jump: true, ..default() };
     let (states, _) = run(&mut app, swimming_at(Vec3::new(2.0, -1.5, 0.0)), [input; 640], 0);
     assert!(highest(&states) < 0.4, "{} m", highest(&states));
-    assert!(states.iter().all(|s| s.position.x < 4.0), "{:?}", end(&states));
+    assert!(states.iter().all(|s| s.position.x < 4.0), "{:?}", last_state(&states));
 }
 
 #[test]
@@ -155,11 +155,11 @@ fn pawn_walks_up_a_beach_and_back_into_the_water_without_mode_flicker() {
     let mut app = pool(Level::new().ramp(Vec3::new(-2.0, -4.0, 0.0), 20.0, 40.0), -4.0);
     let start = swimming_at(Vec3::new(-1.0, -2.5, 0.0));
     let (states, events) = run(&mut app, start, axis_inputs(127, 0, 64 * 8), 0);
-    let out = end(&states);
+    let out = last_state(&states);
     assert!(out.is_grounded() && out.position.y > 1.0, "{out:?}");
     assert!(mode_changes(&events) <= 6, "flickers at the edge: {events:?}");
     let (states, events) = run(&mut app, out, axis_inputs(-127, 0, 64 * 8), 0);
-    assert_eq!(end(&states).mode, MovementMode::Swimming, "{:?}", end(&states));
+    assert_eq!(last_state(&states).mode, MovementMode::Swimming, "{:?}", last_state(&states));
     assert!(mode_changes(&events) <= 6, "flickers at the edge: {events:?}");
 }
 
@@ -179,17 +179,17 @@ fn flying_pawn_moves_in_three_dimensions_and_slides_along_walls() {
     let half = core::f32::consts::FRAC_1_SQRT_2;
     let up = CapsuleInput { forward: 127, pitch: 8_192, ..default() };
     let (states, events) = run(&mut app, flying, [up; 128], 0);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.velocity.distance(Vec3::new(0.0, half, -half) * 6.0) < 0.02, "{last:?}");
     assert!(events.is_empty() && last.mode == MovementMode::Flying, "{events:?}");
     // Flies into the wall at an angle of 45°.
-    let last = end(&run(&mut app, flying, axis_inputs(127, 127, 192), 0).0);
+    let last = last_state(&run(&mut app, flying, axis_inputs(127, 127, 192), 0).0);
     assert!((last.position.x - (8.0 - 0.345)).abs() < 2e-3 && last.position.z < -6.0, "{last:?}");
     // The pawn keeps flying and does not start to walk on the floor.
-    let hover = end(&run(&mut app, flying, neutral_inputs(128), 0).0);
+    let hover = last_state(&run(&mut app, flying, neutral_inputs(128), 0).0);
     assert_eq!(hover.position, flying.position);
     let down = CapsuleInput { crouch: true, ..default() };
-    let low = end(&run(&mut app, flying, [down; 192], 0).0);
+    let low = last_state(&run(&mut app, flying, [down; 192], 0).0);
     assert!((0.0..0.03).contains(&low.position.y) && low.mode == MovementMode::Flying, "{low:?}");
 }
 
@@ -230,7 +230,7 @@ fn volume_speed_factor_scales_the_walking_speed_inside_only() {
     spawn_volume_box(&mut app, mud, Vec3::new(3.0, -1.0, -3.0), Vec3::new(30.0, 3.0, 3.0));
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, _) = run(&mut app, start, axis_inputs(127, 0, 192), SETTLE);
-    assert!((level_speed(&end(&states)) - 3.0).abs() < 1e-3, "{:?}", end(&states));
+    assert!((level_speed(&last_state(&states)) - 3.0).abs() < 1e-3, "{:?}", last_state(&states));
     let fastest = states.iter().map(level_speed).fold(0.0, f32::max);
     assert!((fastest - 6.0).abs() < 1e-3, "full speed outside the mud: {fastest}");
 }
@@ -246,7 +246,7 @@ fn volume_with_ignore_input_stops_a_pawn_but_not_its_view() {
         jump: state.volume == ID,
         ..input
     });
-    let last = end(&states);
+    let last = last_state(&states);
     assert!((3.0..3.5).contains(&last.position.x) && last.velocity == Vec3::ZERO, "{last:?}");
     assert!(jumps(&events).is_empty(), "{events:?}");
     assert_eq!(last.yaw, 200, "the view must still follow the input");
@@ -300,7 +300,7 @@ fn overlapping_volumes_apply_the_highest_priority_then_the_lowest_id() {
     spawn_volume_box(&mut app, slow(7, 2, 0.8), Vec3::new(4.0, 0.0, -9.0), corner);
     for (x, id, speed) in [(-4.0, 5, 3.0), (2.0, 9, 1.5), (6.0, 7, 4.8)] {
         let start = expect_standing(&mut app, Vec3::X * x);
-        let last = end(&run(&mut app, start, axis_inputs(0, 127, 64), SETTLE).0);
+        let last = last_state(&run(&mut app, start, axis_inputs(0, 127, 64), SETTLE).0);
         assert_eq!(last.volume, VolumeId(id), "at x = {x}: {last:?}");
         assert!((level_speed(&last) - speed).abs() < 1e-3, "at x = {x}: {last:?}");
     }
@@ -311,7 +311,7 @@ fn volume_gravity_replaces_the_configured_gravity() {
     let mut app = Level::new().build();
     let moon = MoveVolume { gravity: Some(GravityField::Uniform(Vec3::X * 1.6)), ..MoveVolume::trigger(ID) };
     spawn_volume_box(&mut app, moon, Vec3::splat(-50.0), Vec3::splat(50.0));
-    let last = end(&run(&mut app, CapsuleState::at(Vec3::ZERO), neutral_inputs(128), 0).0);
+    let last = last_state(&run(&mut app, CapsuleState::at(Vec3::ZERO), neutral_inputs(128), 0).0);
     assert!(last.position.distance(Vec3::X * (0.5 * 1.6 * 4.0)) < 0.01, "{last:?}");
     assert!(last.up.distance(Vec3::NEG_X) < 1e-6, "{last:?}");
 }
@@ -331,7 +331,7 @@ fn volumes_do_not_block_pawns_with_or_without_sensor() {
     );
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, events) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
-    assert!(end(&states).position.x > 9.0, "{:?}", end(&states));
+    assert!(last_state(&states).position.x > 9.0, "{:?}", last_state(&states));
     assert_eq!(count(&events, |event| matches!(event, MoveEvent::VolumeChanged { .. })), 4, "{events:?}");
 }
 
@@ -343,7 +343,7 @@ fn crouched_pawn_wades_through_shallow_water_without_mode_flicker() {
     let crouch = CapsuleInput { crouch: true, right: 20, ..default() };
     let (states, events) = run(&mut app, start, [crouch; 128], SETTLE);
     assert_eq!(events, [MoveEvent::Crouched], "must crouch exactly once");
-    assert!(states[1..].iter().all(|s| s.is_grounded() && s.crouched), "{:?}", end(&states));
+    assert!(states[1..].iter().all(|s| s.is_grounded() && s.crouched), "{:?}", last_state(&states));
 }
 
 #[test]
@@ -359,6 +359,6 @@ fn transitions_without_swimming_ignore_water() {
         let start = expect_standing(&mut app, Vec3::ZERO);
         let (states, events) = run(&mut app, start, axis_inputs(127, 0, 96), SETTLE);
         assert_eq!(mode_changes(&events), 0, "{events:?}");
-        assert!(end(&states).position.x > 7.0, "{:?}", end(&states));
+        assert!(last_state(&states).position.x > 7.0, "{:?}", last_state(&states));
     }
 }

@@ -1,4 +1,4 @@
-//! Walking on floors, over ledges and steps, and along walls.
+//! Walking on floors, over steps and along walls.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -14,8 +14,12 @@ fn a_pawn_at_rest_on_a_slope_does_not_creep() {
         let place = Vec3::new(5.0, 5.0 * degrees.to_radians().tan(), 0.0);
         let start = expect_standing(&mut app, place);
         let (states, events) = run(&mut app, start, neutral_inputs(1_000), SETTLE);
-        assert_eq!(end(&states), states[10], "creeps on {degrees}°");
-        assert!((end(&states).position.x - 5.0).abs() < 0.02, "slid on {degrees}°: {:?}", end(&states));
+        assert_eq!(last_state(&states), states[10], "creeps on {degrees}°");
+        assert!(
+            (last_state(&states).position.x - 5.0).abs() < 0.02,
+            "slid on {degrees}°: {:?}",
+            last_state(&states)
+        );
         assert!(events.is_empty(), "{degrees}°: {events:?}");
     }
 }
@@ -41,7 +45,7 @@ fn every_gait_reaches_its_configured_speed() {
     let mut app = Level::with_floor().build();
     let start = expect_standing(&mut app, Vec3::ZERO);
     for (gait, input, speed) in gaits {
-        let last = end(&run(&mut app, start, [input; 128], SETTLE).0);
+        let last = last_state(&run(&mut app, start, [input; 128], SETTLE).0);
         assert!((level_speed(&last) - speed).abs() < 2e-3, "{gait}: {} m/s for {speed}", level_speed(&last));
     }
 }
@@ -67,9 +71,11 @@ fn higher_braking_friction_factor_shortens_stops_but_not_turns() {
     for factor in [0.5, 2.0, 4.0] {
         let mut app = Level::with_floor().tune(|config| config.braking_friction_factor = factor).build();
         let start = expect_standing(&mut app, Vec3::ZERO);
-        let running = end(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
-        ways.push(end(&run(&mut app, running, neutral_inputs(128), 0).0).position.x - running.position.x);
-        turns.push(end(&run(&mut app, running, axis_inputs(0, 127, 16), 0).0).velocity);
+        let running = last_state(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
+        ways.push(
+            last_state(&run(&mut app, running, neutral_inputs(128), 0).0).position.x - running.position.x,
+        );
+        turns.push(last_state(&run(&mut app, running, axis_inputs(0, 127, 16), 0).0).velocity);
     }
     assert!(ways[0] > ways[1] * 1.3 && ways[1] > ways[2] * 1.3, "{ways:?}");
     assert!(turns[0] == turns[1] && turns[1] == turns[2], "{turns:?}");
@@ -79,117 +85,11 @@ fn higher_braking_friction_factor_shortens_stops_but_not_turns() {
 fn disabled_pawn_falls_and_brakes_and_ignores_input() {
     let mut app = Level::with_floor().build();
     let state = CapsuleState { disabled: true, ..CapsuleState::at(Vec3::Y * 2.0) };
-    let last = end(&run(&mut app, state, random_inputs(3, 128), 0).0);
+    let last = last_state(&run(&mut app, state, random_inputs(3, 128), 0).0);
     assert!(last.is_grounded() && last.position.with_y(0.0) == Vec3::ZERO && last.yaw == 0, "{last:?}");
     let running = CapsuleState { velocity: Vec3::X * 6.0, ..last };
-    let stopped = end(&run(&mut app, running, axis_inputs(127, 127, 64), 128).0);
+    let stopped = last_state(&run(&mut app, running, axis_inputs(127, 127, 64), 128).0);
     assert_eq!(stopped.velocity, Vec3::ZERO, "{stopped:?}");
-}
-
-/// A table, 3 m high, that ends at x = 3 m and is long in z.
-fn table() -> Level {
-    Level::with_floor().block(Vec3::new(-9.0, 2.0, -50.0), Vec3::new(3.0, 3.0, 50.0))
-}
-
-#[test]
-fn pawn_that_walks_over_a_ledge_falls_and_lands_below() {
-    let mut app = table().build();
-    let start = expect_standing(&mut app, Vec3::Y * 3.0);
-    let (states, events) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
-    assert_eq!(walked_off(&events), 1, "{events:?}");
-    assert!(end(&states).is_grounded() && HOVER.contains(&end(&states).position.y), "{:?}", end(&states));
-}
-
-/// Walks slowly over the edge at x = 3 m and returns the greatest overhang at which the pawn stayed
-/// grounded.
-fn expect_overhang(level: Level) -> f32 {
-    let mut app = level.build();
-    let start = expect_standing(&mut app, Vec3::new(2.0, 3.0, 0.0));
-    let (states, _) = run(&mut app, start, axis_inputs(20, 0, 256), SETTLE);
-    assert!(
-        !states.iter().all(|s| s.is_grounded() && s.position.y > 2.6),
-        "the pawn never walked off the table"
-    );
-    let up = states.iter().filter(|s| s.is_grounded() && s.position.y > 2.6);
-    up.map(|s| s.position.x - 3.0).fold(0.0, f32::max)
-}
-
-#[test]
-fn pawn_stands_over_an_edge_as_far_out_as_its_perch_radius_allows() {
-    let whole = expect_overhang(table());
-    assert!((0.31..0.345).contains(&whole), "{whole} m over the edge");
-    let perched = expect_overhang(table().tune(|config| config.perch_radius_threshold = 0.15));
-    assert!((0.16..0.195).contains(&perched), "{perched} m over the edge, with a threshold of 0.15 m");
-}
-
-#[test]
-fn pawn_perches_on_an_edge_while_a_floor_is_close_below_its_centre() {
-    for (drop, stays) in [(0.6, true), (1.1, false)] {
-        let mut app = Level::new()
-            .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(3.0, 0.0, 9.0))
-            .block(Vec3::new(3.0, -3.0, -9.0), Vec3::new(9.0, -drop, 9.0))
-            .tune(|config| config.perch_radius_threshold = 0.15)
-            .build();
-        // Its centre is 0.25 m over the edge: outside the perch radius, on the capsule's rim.
-        let start = CapsuleState::at(Vec3::new(3.25, 0.2, 0.0));
-        let last = end(&run(&mut app, start, neutral_inputs(96), 0).0);
-        assert_eq!(last.position.y > -0.3, stays, "a drop of {drop} m: {last:?}");
-        assert!(last.is_grounded(), "a drop of {drop} m: {last:?}");
-    }
-}
-
-#[test]
-fn pawn_without_walk_off_ledges_stops_at_a_ledge() {
-    for (sprint, crouch) in [(false, false), (true, false), (false, true)] {
-        // Crouched pawns never walk off ledges by default.
-        let mut app = table().tune(|config| config.walk_off_ledges = crouch).build();
-        let start = expect_standing(&mut app, Vec3::Y * 3.0);
-        let input = CapsuleInput { sprint, crouch, ..along(Vec3::X) };
-        let (states, events) = run(&mut app, start, [input; 192], SETTLE);
-        assert_eq!(walked_off(&events), 0, "sprint {sprint}, crouch {crouch}: {events:?}");
-        let last = end(&states);
-        assert!(last.position.y > 2.6 && last.is_grounded(), "sprint {sprint}, crouch {crouch}: {last:?}");
-        assert!(last.position.x > 2.7, "the pawn stopped before the edge: {last:?}");
-        let moved = last.position.distance(states[160].position);
-        assert!(moved < 2e-3, "the pawn jitters at the edge: {moved} m in half a second");
-    }
-}
-
-#[test]
-fn pawn_without_walk_off_ledges_slides_along_a_ledge() {
-    for rate in RATES {
-        let mut app = table().rate(rate).tune(|config| config.walk_off_ledges = false).build();
-        let start = expect_standing(&mut app, Vec3::new(2.5, 3.0, 0.0));
-        let (states, events) = run(&mut app, start, axis_inputs(127, 127, 3 * rate as usize), SETTLE);
-        let last = end(&states);
-        assert_eq!(walked_off(&events), 0, "{events:?} at {rate}/s");
-        assert!(last.position.y > 2.6 && last.is_grounded(), "at {rate}/s: {last:?}");
-        // 4.2 m/s of the run are parallel to the edge.
-        assert!(last.position.z < -6.0, "slid only {} m in 3 s at {rate}/s", -last.position.z);
-    }
-}
-
-#[test]
-fn pawn_without_walk_off_ledges_still_descends_stairs_and_jumps_off() {
-    let mut app = Level::with_floor()
-        .stairs(4, 0.3, 0.5)
-        .tune(|config| {
-            config.walk_off_ledges = false;
-        })
-        .build();
-    let start = expect_standing(&mut app, Vec3::new(4.0, 1.2, 0.0));
-    let (states, events) = run(&mut app, start, axis_inputs(-64, 0, 192), SETTLE);
-    assert!(HOVER.contains(&end(&states).position.y), "down the stairs: {:?}", end(&states));
-    assert_eq!(walked_off(&events), 0, "{events:?}");
-
-    let mut app = table().tune(|config| config.walk_off_ledges = false).build();
-    let start = expect_standing(&mut app, Vec3::Y * 3.0);
-    let inputs =
-        axis_inputs(127, 0, 24)
-            .into_iter()
-            .chain(vec![CapsuleInput { right: 127, jump: true, ..default() }; 128]);
-    let last = end(&run(&mut app, start, inputs, SETTLE).0);
-    assert!(HOVER.contains(&last.position.y) && last.position.x > 3.5, "off by a jump: {last:?}");
 }
 
 #[test]
@@ -198,20 +98,24 @@ fn pawn_walks_up_and_down_stairs_without_falling() {
         for sprint in [false, true] {
             let mut app = Level::with_floor().rate(rate).stairs(10, 0.15, 0.3).build();
             let start = expect_standing(&mut app, Vec3::X * -3.0);
-            let up = vec![CapsuleInput { sprint, ..along(Vec3::X) }; 2 * rate as usize];
+            let up = vec![CapsuleInput { sprint, ..input_along(Vec3::X) }; 2 * rate as usize];
             let (states, events) = run(&mut app, start, up, SETTLE);
             assert_eq!(mode_changes(&events), 0, "up at {rate}/s: {events:?}");
-            let top = end(&states);
+            let top = last_state(&states);
             assert!(HOVER.contains(&(top.position.y - 1.5)), "up at {rate}/s: {top:?}");
             let on_stairs = states.iter().filter(|s| (0.0..3.0).contains(&s.position.x)).count();
             let speed = 3.0 * rate / on_stairs as f32;
             assert!(speed > 4.8, "climbs at {speed} m/s at {rate}/s");
 
             let start = expect_standing(&mut app, Vec3::new(6.0, 1.5, 0.0));
-            let down = vec![CapsuleInput { sprint, ..along(Vec3::NEG_X) }; 2 * rate as usize];
+            let down = vec![CapsuleInput { sprint, ..input_along(Vec3::NEG_X) }; 2 * rate as usize];
             let (states, events) = run(&mut app, start, down, SETTLE);
             assert_eq!(mode_changes(&events), 0, "down at {rate}/s: {events:?}");
-            assert!(HOVER.contains(&end(&states).position.y), "down at {rate}/s: {:?}", end(&states));
+            assert!(
+                HOVER.contains(&last_state(&states).position.y),
+                "down at {rate}/s: {:?}",
+                last_state(&states)
+            );
         }
     }
 }
@@ -248,7 +152,11 @@ fn level_ground_and_slopes_emit_no_stepped_events() {
     let mut app = Level::with_floor().ramp(Vec3::X * 3.0, 30.0, 20.0).build();
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, events) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
-    assert!(end(&states).position.y > 2.0, "the pawn must walk up the ramp: {:?}", end(&states));
+    assert!(
+        last_state(&states).position.y > 2.0,
+        "the pawn must walk up the ramp: {:?}",
+        last_state(&states)
+    );
     assert!(step_heights(&events).is_empty(), "{events:?}");
 }
 
@@ -257,7 +165,7 @@ fn wall_stops_a_head_on_run_and_lets_an_oblique_run_slide() {
     let mut app = Level::with_floor().block(Vec3::new(3.0, 0.0, -50.0), Vec3::new(4.0, 6.0, 50.0)).build();
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, events) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
-    let against = end(&states);
+    let against = last_state(&states);
     assert!((against.position.x - (3.0 - 0.345)).abs() < 2e-3, "stops at {}", against.position.x);
     assert!(against.velocity.length() < 1e-3, "{against:?}");
     let hits: Vec<_> = events.iter().filter(|e| matches!(e, MoveEvent::HitWall { .. })).collect();
@@ -266,7 +174,7 @@ fn wall_stops_a_head_on_run_and_lets_an_oblique_run_slide() {
     };
     assert!((*normal - Vec3::NEG_X).length() < 1e-3 && (*speed - 6.0).abs() < 0.01, "{hits:?}");
     let (states, _) = run(&mut app, against, axis_inputs(127, 127, 128), 0);
-    let along = end(&states);
+    let along = last_state(&states);
     assert!(along.position.x <= 3.0 - 0.34 && along.position.z < -4.0, "slides to {}", along.position);
     assert!(states.iter().all(|s| s.velocity.length() < 6.001), "the wall added speed");
     let longest = states.windows(2).map(|w| w[1].position.distance(w[0].position)).fold(0.0, f32::max);
@@ -281,7 +189,7 @@ fn inner_corner_stops_a_diagonal_run_without_jitter() {
         .build();
     let start = expect_standing(&mut app, Vec3::ZERO);
     let (states, _) = run(&mut app, start, axis_inputs(127, 127, 256), SETTLE);
-    let last = end(&states);
+    let last = last_state(&states);
     assert!(last.position.x < 2.66 && last.position.z > -2.66 && last.is_grounded(), "{last:?}");
     assert!((last.position - states[200].position).length() < 1e-3, "the pawn jitters in the corner");
 }
@@ -308,10 +216,10 @@ fn pawn_comes_to_rest_without_jitter_between_converging_walls() {
                 }
                 let start = expect_standing(&mut app, Vec3::ZERO);
                 let direction = Quat::from_rotation_y(degrees.to_radians()) * Vec3::X;
-                let inputs = vec![along(direction); 3 * rate as usize];
+                let inputs = vec![input_along(direction); 3 * rate as usize];
                 let (states, _) = run(&mut app, start, inputs, SETTLE);
                 let how = format!("{degrees}° off the bisector of {}° at {rate}/s", 2.0 * half);
-                let last = end(&states);
+                let last = last_state(&states);
                 assert!(last.position.x < 5.0 && last.is_grounded(), "{how}: {last:?}");
                 assert!(last.position.x > 1.5, "the pawn must get near the corner: {how}: {last:?}");
                 let late = &states[states.len() - rate as usize / 4..];
@@ -355,17 +263,24 @@ fn jumping_into_walls_and_steep_slopes_does_not_climb_them() {
 fn crouched_pawn_stands_up_only_after_leaving_a_low_roof() {
     let mut app = Level::with_floor().block(Vec3::new(2.0, 1.1, -5.0), Vec3::new(4.0, 2.1, 5.0)).build();
     let start = expect_standing(&mut app, Vec3::ZERO);
-    let blocked = end(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
+    let blocked = last_state(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
     assert!(blocked.position.x < 2.0, "{blocked:?}");
     let crouched = vec![CapsuleInput { right: 127, crouch: true, ..default() }; 64];
     let (states, events) = run(&mut app, start, crouched, SETTLE);
-    let under = end(&states);
+    let under = last_state(&states);
     assert!(under.crouched && under.position.x > 2.4 && under.velocity.length() < 3.01, "{under:?}");
     assert!(events.contains(&MoveEvent::Crouched), "{events:?}");
     let (states, events) = run(&mut app, under, neutral_inputs(16), 0);
-    assert!(end(&states).crouched && !events.contains(&MoveEvent::Stood), "no room to stand: {events:?}");
+    assert!(
+        last_state(&states).crouched && !events.contains(&MoveEvent::Stood),
+        "no room to stand: {events:?}"
+    );
     let (states, events) = run(&mut app, under, axis_inputs(127, 0, 192), 0);
-    assert!(!end(&states).crouched && end(&states).position.x > 4.3, "{:?}", end(&states));
+    assert!(
+        !last_state(&states).crouched && last_state(&states).position.x > 4.3,
+        "{:?}",
+        last_state(&states)
+    );
     assert_eq!(count(&events, |event| *event == MoveEvent::Stood), 1, "{events:?}");
 }
 
@@ -374,16 +289,16 @@ fn expect_strafe_jump_speed(config: CapsuleConfig, seconds: usize) -> f32 {
     let block = (Vec3::new(-600.0, -1.0, -600.0), Vec3::new(600.0, 0.0, 600.0));
     let mut app = Level::new().config(config.clone()).block(block.0, block.1).build();
     let start = expect_standing(&mut app, Vec3::ZERO);
-    let running = end(&run(&mut app, start, axis_inputs(0, 127, 64), SETTLE).0);
+    let running = last_state(&run(&mut app, start, axis_inputs(0, 127, 64), SETTLE).0);
     let (states, events) = run_with_feedback(&mut app, running, seconds * 64, 0, |_, state| {
         let flat = state.velocity.with_y(0.0);
         let gain = config.acceleration * config.air_control * DT;
         let cos = ((config.max_walk_speed - gain) / flat.length().max(1.0)).min(1.0);
         let beside = Quat::from_rotation_y(cos.acos()) * flat;
-        CapsuleInput { jump: state.is_grounded(), ..along(beside) }
+        CapsuleInput { jump: state.is_grounded(), ..input_along(beside) }
     });
     assert!(jumps(&events).len() > seconds / 2, "too few jumps: {}", jumps(&events).len());
-    level_speed(&end(&states))
+    level_speed(&last_state(&states))
 }
 
 #[test]
@@ -398,9 +313,9 @@ fn strafe_jumps_gain_speed_with_the_quake_preset_and_none_by_default() {
 fn quake_preset_runs_at_320_units_per_second_and_stops() {
     let mut app = Level::with_floor().config(CapsuleConfig::quake()).build();
     let start = expect_standing(&mut app, Vec3::ZERO);
-    let running = end(&run(&mut app, start, axis_inputs(127, 0, 128), SETTLE).0);
+    let running = last_state(&run(&mut app, start, axis_inputs(127, 0, 128), SETTLE).0);
     assert!((level_speed(&running) - 320.0 * 0.0254).abs() < 0.05, "{running:?}");
-    let stopped = end(&run(&mut app, running, neutral_inputs(64), 0).0);
+    let stopped = last_state(&run(&mut app, running, neutral_inputs(64), 0).0);
     assert_eq!(stopped.velocity, Vec3::ZERO, "{stopped:?}");
 }
 
@@ -409,10 +324,10 @@ fn one_long_step_matches_many_short_steps() {
     let mut app = Level::with_floor().ramp(Vec3::X * 3.0, 30.0, 20.0).build();
     let start = expect_standing(&mut app, Vec3::ZERO);
     let input = CapsuleInput { right: 127, ..default() };
-    let running = end(&run(&mut app, start, [input; 64], SETTLE).0);
+    let running = last_state(&run(&mut app, start, [input; 64], SETTLE).0);
     for state in [running, CapsuleState { velocity: Vec3::X * 5.9, ..start }] {
         let long = step_once(&mut app, state, input, 0.2);
-        let short = end(&run(&mut app, state, [input; 12], 0).0);
+        let short = last_state(&run(&mut app, state, [input; 12], 0).0);
         let short = step_once(&mut app, short, input, 0.2 - 12.0 * DT);
         let apart = long.position.distance(short.position);
         assert!(apart < 0.05, "{apart} m: {long:?} and {short:?}");
@@ -429,7 +344,7 @@ fn one_long_step_matches_many_short_steps() {
 fn long_step_does_not_tunnel_through_a_thin_wall() {
     let mut app = Level::with_floor().block(Vec3::new(2.0, 0.0, -5.0), Vec3::new(2.05, 3.0, 5.0)).build();
     let start = expect_standing(&mut app, Vec3::ZERO);
-    let input = CapsuleInput { sprint: true, ..along(Vec3::X) };
+    let input = CapsuleInput { sprint: true, ..input_along(Vec3::X) };
     for (velocity, dt) in [(9.0, 0.4), (9.0, 0.2), (9.0, 5.0), (60.0, 0.05), (60.0, 0.4)] {
         let mut state = CapsuleState { velocity: Vec3::X * velocity, ..start };
         for _ in 0..4 {
@@ -450,7 +365,7 @@ fn cheap_step_follows_the_ground_and_stops_at_walls() {
     for (velocity, ends) in [(6.0, 6.0), (-6.0, -2.655)] {
         let running = CapsuleState { velocity: Vec3::X * velocity, ..start };
         let states = run_cheap_steps(&mut app, running, 64);
-        let last = end(&states);
+        let last = last_state(&states);
         assert!((last.position.x - ends).abs() < 0.1, "{last:?}");
         let ground = (last.position.x - 3.0).max(0.0) * 30f32.to_radians().tan();
         let above = last.position.y - ground;
@@ -482,7 +397,7 @@ fn pawn_runs_along_the_heading_of_its_input() {
     let start = expect_standing(&mut app, Vec3::ZERO);
     for yaw in [0u16, 9_000, 16_384, 40_000, 65_535] {
         let input = CapsuleInput { forward: 127, yaw, pitch: -900, ..default() };
-        let last = end(&run(&mut app, start, [input; 64], SETTLE).0);
+        let last = last_state(&run(&mut app, start, [input; 64], SETTLE).0);
         let (sin, cos) = sin_cos_of_units(yaw);
         let direction = last.velocity.normalize();
         assert!(direction.distance(Vec3::new(-sin, 0.0, -cos)) < 1e-3, "{yaw}: {direction}");

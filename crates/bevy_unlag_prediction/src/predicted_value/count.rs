@@ -69,7 +69,8 @@ impl PredictedCount {
     }
 
     /// Applies a confirmation: the server had this number in its tick `sent`, when it had processed this
-    /// client's ticks up to `acknowledged`. A confirmation that is older than the newest one received is ignored.
+    /// client's ticks up to `acknowledged`. A confirmation that is older than the newest one received is
+    /// ignored.
     pub fn confirm(&mut self, count: u16, acknowledged: Tick, sent: Tick) {
         if self.acknowledged.is_some_and(|(_, newest)| newest.is_newer_than(sent)) {
             return;

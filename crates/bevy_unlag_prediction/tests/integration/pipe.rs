@@ -15,10 +15,11 @@
 //! * A09, saved moves and a full list:
 //!   `acks::moves_are_saved_with_their_start_state_until_acknowledged`,
 //!   `sending::full_list_of_saved_moves_drops_the_oldest_and_counts_them`
-//! * A10, unreliable transport with redundancy: `determinism::loss_duplicates_and_reordering_change_no_result`,
-//!   `faults::moves_run_on_time_at_20_percent_loss`,
-//!   `faults::bursts_of_eight_lost_packets_lose_no_move`
-//! * A11, better than reliable messages: `sending::redundant_packets_have_lower_latency_than_reliable_messages`
+//! * A10, unreliable transport with redundancy:
+//!   `determinism::loss_duplicates_and_reordering_change_no_result`,
+//!   `faults::moves_run_on_time_at_20_percent_loss`, `faults::bursts_of_eight_lost_packets_lose_no_move`
+//! * A11, better than reliable messages:
+//!   `sending::redundant_packets_have_lower_latency_than_reliable_messages`
 //! * A12, simulation on the server: `server::server_results_do_not_depend_on_forged_checks`
 //! * A13, error test and pacing:
 //!   `server::error_is_corrected_once_only_beyond_the_tolerance`,

@@ -18,7 +18,7 @@ impl DrawnQuery<'_, '_> {
     /// last frame, `before`, to its present one, along the path on which it would have been drawn in
     /// between. Returns `None` if it hits nothing or the input is invalid.
     #[must_use]
-    pub fn fly(
+    pub fn cast_step(
         &self,
         (a, b): (Vec3, Vec3),
         parts: (f32, f32),
@@ -41,7 +41,7 @@ impl DrawnQuery<'_, '_> {
             let Some(met) = met else { continue };
             let whole = |part: f32| from + (to - from) * part;
             return Some(match met {
-                FlightStepHit::Mover { by, part } => FlightStepHit::Mover { by, part: whole(part) },
+                FlightStepHit::Occluder { by, part } => FlightStepHit::Occluder { by, part: whole(part) },
                 FlightStepHit::Target { hit, part } => {
                     let hit = TargetHit { distance: a.distance(hit.point), ..hit };
                     FlightStepHit::Target { hit, part: whole(part) }
@@ -91,7 +91,7 @@ impl DrawnQuery<'_, '_> {
                 (b - a).try_normalize().and_then(|way| self.world.cast(b, way, length * (reach - 1.0)));
             wall = behind.map(|distance| (1.0 + distance / length.max(1e-9), None));
         }
-        let stopped = wall.and_then(|(part, by)| Some(FlightStepHit::Mover { by: by?, part }));
+        let stopped = wall.and_then(|(part, by)| Some(FlightStepHit::Occluder { by: by?, part }));
         let wall = wall.map(|(part, by)| WorldHit { distance: part, by });
         let Some(hit) = best.and_then(|best| best.before(wall).ok()) else { return stopped };
         let (part, point) = (hit.distance, a.lerp(b, hit.distance));

@@ -37,14 +37,14 @@ impl DrawnQuery<'_, '_> {
             first.look(way.max, |within| body.sweep_ball(&way, within, radius, &mut room));
         });
         let counted = first.0?;
-        let wall = self.block_ball(origin, way.direction.into(), counted.reach(), radius);
+        let wall = self.first_obstacle_ball(origin, way.direction.into(), counted.reach(), radius);
         counted.before(wall).ok()
     }
 
     /// Returns the first obstacle on this screen for a ball with its centre moving along a ray with a
     /// unit direction.
     #[must_use]
-    pub fn block_ball(
+    pub fn first_obstacle_ball(
         &self,
         origin: Vec3,
         direction: Vec3,
@@ -55,7 +55,7 @@ impl DrawnQuery<'_, '_> {
             return None;
         }
         if radius == 0.0 {
-            return self.block(origin, direction, max_distance);
+            return self.first_obstacle(origin, direction, max_distance);
         }
         let (ball, from) = (Ball::new(radius), Isometry3d::from_translation(origin));
         let fixed = self.world.sweep(&ball, from, direction, max_distance);
@@ -87,7 +87,7 @@ impl DrawnQuery<'_, '_> {
         let mut index = before;
         while let Some(MeleeHit { hit, .. }) = hits.get(index) {
             let to = hit.point - centre;
-            let hidden = to.try_normalize().and_then(|way| self.block(centre, way, to.length()));
+            let hidden = to.try_normalize().and_then(|way| self.first_obstacle(centre, way, to.length()));
             if hidden.is_some() {
                 hits.swap_remove(index);
             } else {

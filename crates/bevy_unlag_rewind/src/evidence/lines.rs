@@ -13,7 +13,7 @@ pub enum EvidencePart {
     /// Hit box as a screen showed it. Usually red.
     Drawn,
     /// Hit box as the server tested it. Usually blue.
-    Judged,
+    Tested,
     /// Hit box at the present pose when the shot was resolved. Usually grey.
     Live,
     /// Bounds of a candidate's hit boxes.
@@ -55,7 +55,7 @@ impl ShotEvidence {
             let path = candidate.path();
             if let Ok((body, _)) = self.judged(candidate, &path, &moment, (sampler, &bases)) {
                 envelope(&body.boxes.bounds(), body.pose.body(), line);
-                outlines(body.boxes, &body.pose, &candidate.limbs, EvidencePart::Judged, line);
+                outlines(body.boxes, &body.pose, &candidate.limbs, EvidencePart::Tested, line);
             }
             let live = candidate.live.filter(|pose| pose.alive);
             if let Some((pose, boxes)) = live.zip(self.sets.get(candidate.live_set as usize)) {

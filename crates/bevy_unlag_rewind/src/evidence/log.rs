@@ -8,8 +8,8 @@ use bevy_unlag_core::NetId;
 use super::ShotEvidence;
 
 /// Log of the last resolved shots, with their evidence. Off until a capacity is set with
-/// [`keep`](Self::keep); a shot then costs a few times as much, and uses 5 to 10 KB of memory while it is
-/// stored.
+/// [`set_capacity`](Self::set_capacity); a shot then costs a few times as much, and uses 5 to 10 KB of memory
+/// while it is stored.
 ///
 /// The code that resolves shots fills the log; the weapons of this suite do so on the server.
 #[derive(Resource, Clone, Debug, Default)]
@@ -24,7 +24,7 @@ impl EvidenceLog {
     pub const MOST: usize = 65_536;
 
     /// Sets the number of shots to keep; 0 switches the log off and clears it.
-    pub fn keep(&mut self, shots: usize) {
+    pub fn set_capacity(&mut self, shots: usize) {
         self.capacity = shots.min(Self::MOST);
         let beyond = self.shots.len().saturating_sub(self.capacity);
         self.shots.drain(..beyond);
@@ -83,13 +83,13 @@ mod tests {
         let mut log = EvidenceLog::default();
         log.record(shot(0));
         assert_eq!((log.is_on(), log.recorded(), log.last_shots(9).len()), (false, 0, 0), "off by default");
-        log.keep(10);
+        log.set_capacity(10);
         (0..25).for_each(|name| log.record(shot(name)));
         let names = |shots: Vec<&ShotEvidence>| shots.iter().map(|shot| shot.shot).collect::<Vec<_>>();
         assert_eq!(names(log.last_shots(3).collect()), [24, 23, 22]);
         assert_eq!(log.last_shots(99).len(), 10);
         assert_eq!(names(log.last_shots_about(NetId(1), 2).collect()), [22, 19]);
-        log.keep(4);
+        log.set_capacity(4);
         assert_eq!(names(log.last_shots(99).collect()), [24, 23, 22, 21]);
         assert_eq!(log.drain().map(|shot| shot.shot).collect::<Vec<_>>(), [21, 22, 23, 24]);
         assert_eq!(log.recorded(), 25);

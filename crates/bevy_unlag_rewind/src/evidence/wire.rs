@@ -150,7 +150,7 @@ fn write_limits(w: &mut BitWriter, limits: &RewindLimits) {
     w.bool(limits.hit_despawned);
     write_option(w, limits.cover, |w, rule| {
         write_duration(w, rule.grace);
-        write_duration(w, rule.beyond);
+        write_duration(w, rule.max_exempt_age);
     });
 }
 
@@ -165,7 +165,7 @@ fn read_limits(r: &mut BitReader<'_>) -> Result<RewindLimits, WireError> {
         })?,
         hit_despawned: r.bool()?,
         cover: read_option(r, |r| {
-            Ok(CoverProtection { grace: read_duration(r)?, beyond: read_duration(r)? })
+            Ok(CoverProtection { grace: read_duration(r)?, max_exempt_age: read_duration(r)? })
         })?,
     })
 }

@@ -112,7 +112,7 @@ fn bones_of_a_swapped_model_are_found_with_the_same_boxes() {
     let [_, head, hand] = model(&mut app, visual, true);
     run(&mut app, 2);
     assert_eq!(*app.world().get::<LimbNodes>(pawn).expect("nodes"), LimbNodes::new(visual, [head, hand]));
-    assert!(app.world().get::<HitBoxes>(pawn).expect("boxes").same(&set), "no other set");
+    assert!(app.world().get::<HitBoxes>(pawn).expect("boxes").is_same_set(&set), "no other set");
 }
 
 #[test]

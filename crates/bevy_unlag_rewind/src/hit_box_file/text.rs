@@ -28,7 +28,7 @@ impl HitBoxFile {
     /// Writes a file that [`from_ron`](RonFile::from_ron) reads: a line for every box.
     ///
     /// # Errors
-    /// What could not be read again.
+    /// Returns the value that could not be read again.
     pub fn to_ron(&self) -> Result<String, RonError> {
         self.check()?;
         Ok(HEAD.to_owned() + &to_text(self, 2)?)

@@ -16,7 +16,7 @@ use animated_server::{Stage, build_skeleton, pose_skeleton};
 use scripted_motion::{Dance, GAITS, dance, gait};
 
 /// Adds the maximum corner error of each box at a moment, in metres.
-fn errors(history: &FrameHistory, time: ViewTime, dance: Dance, found: &mut Vec<f32>) {
+fn collect_box_errors(history: &FrameHistory, time: ViewTime, dance: Dance, found: &mut Vec<f32>) {
     let mut room = LimbPoses::default();
     let truth = dance(f64::from(time.ticks_since(Tick(0))) / 64.0).1;
     let limbs = history.bones.at(time, &mut room).expect("recorded");
@@ -44,10 +44,10 @@ fn recorded_limbs_match_the_shown_ones() {
             continue;
         }
         let now = ViewTime::at(stage.now());
-        errors(stage.history(), now, dance, &mut exact);
+        collect_box_errors(stage.history(), now, dance, &mut exact);
         for step in 0..4i64 {
             let age = SUB_TICKS * 3 / 2 + (i64::from(tick) * 977 + step * 1_301) % (SUB_TICKS * 20);
-            errors(stage.history(), now.later(-age), dance, &mut between);
+            collect_box_errors(stage.history(), now.later(-age), dance, &mut between);
         }
     }
     let (exact, between, p99) =
@@ -74,7 +74,12 @@ fn longer_recording_interval_costs_less_and_stays_accurate() {
                 }
                 for step in 0..4i64 {
                     let age = SUB_TICKS * 8 + (i64::from(tick) * 977 + step * 1_301) % (SUB_TICKS * 16);
-                    errors(stage.history(), ViewTime::at(stage.now()).later(-age), dance, &mut found);
+                    collect_box_errors(
+                        stage.history(),
+                        ViewTime::at(stage.now()).later(-age),
+                        dance,
+                        &mut found,
+                    );
                 }
             }
         }
@@ -99,7 +104,7 @@ fn longer_recording_interval_costs_less_and_stays_accurate() {
 
 /// Prints the cost of recording; asserts nothing about time.
 #[test]
-fn recording_cost_is_printed() {
+fn print_recording_cost() {
     for every in [1, 4] {
         let mut stage = Stage::new(gait::<6, 0>, every);
         for id in 2..65 {

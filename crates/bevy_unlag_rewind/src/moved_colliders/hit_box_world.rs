@@ -99,7 +99,7 @@ impl HitBoxWorld {
             self.sets.resize(slot + 1, None);
             self.handles.resize_with(slot + 1, Vec::new);
         }
-        if self.sets[slot].as_ref().is_some_and(|worn| worn.same(set)) {
+        if self.sets[slot].as_ref().is_some_and(|worn| worn.is_same_set(set)) {
             return;
         }
         self.sets[slot] = Some(set.clone());

@@ -109,7 +109,7 @@ impl Rewound<'_, '_, '_> {
         if !ray.within(body.pose.body()).passes_body_within(&body.boxes.bounds(), claimed.padding) {
             return None;
         }
-        let wall = self.world(ray.origin.into(), ray.direction.into(), ray.max);
+        let wall = self.first_obstacle(ray.origin.into(), ray.direction.into(), ray.max);
         let free = wall.map_or(ray.max, |wall| (wall.distance - ON_IT).max(0.0));
         let ray = UnitRay { max: free, ..*ray };
         let mut room = LimbPoses::default();
@@ -123,7 +123,7 @@ impl Rewound<'_, '_, '_> {
         let ClosestApproach { index, gap, distance, point } = nearest?;
         let from = ray.at(distance);
         // The padding must not reach through a wall or around a corner.
-        let clear = gap <= ON_IT || self.world(from, (point - from) / gap, gap - ON_IT).is_none();
+        let clear = gap <= ON_IT || self.first_obstacle(from, (point - from) / gap, gap - ON_IT).is_none();
         clear.then(|| body.hit(index, distance, point))
     }
 }

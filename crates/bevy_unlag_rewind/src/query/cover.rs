@@ -29,7 +29,7 @@ impl Rewound<'_, '_, '_> {
         if !rule.concerns(ViewTime::at(arrived).since(seen?), tick_seconds) {
             return None;
         }
-        let shooter = self.filter.without.and_then(|shooter| query.pawns.get(shooter).ok());
+        let shooter = self.filter.exclude.and_then(|shooter| query.pawns.get(shooter).ok());
         let shooter = shooter.map(|(_, history, ..)| history);
         let stands = shooter.and_then(|shooter| shooter.frames().next_back()).map(|frame| frame.position);
         let mut eyes = shooter.map(|shooter| shooter.frames().rev().peekable());
@@ -72,7 +72,7 @@ impl Rewound<'_, '_, '_> {
         body.shapes(room).any(|(_, _, pose)| {
             let way = Vec3::from(pose.translation) - eye;
             let distance = way.length();
-            distance <= NEAR || self.world(eye, way / distance, distance - NEAR).is_none()
+            distance <= NEAR || self.first_obstacle(eye, way / distance, distance - NEAR).is_none()
         })
     }
 }

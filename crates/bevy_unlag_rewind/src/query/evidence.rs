@@ -63,7 +63,7 @@ impl Rewound<'_, '_, '_> {
         }
         let mut room = LimbPoses::default();
         let mut set_of = |boxes: &HitBoxes| {
-            let index = evidence.sets.iter().position(|set| set.same(boxes)).unwrap_or_else(|| {
+            let index = evidence.sets.iter().position(|set| set.is_same_set(boxes)).unwrap_or_else(|| {
                 evidence.sets.push(boxes.clone());
                 evidence.sets.len() - 1
             });

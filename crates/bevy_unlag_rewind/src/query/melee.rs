@@ -154,7 +154,7 @@ impl Rewound<'_, '_, '_> {
     /// Returns the first obstacle between two points.
     fn hides(&self, from: Vec3, to: Vec3) -> Option<(f32, Option<Entity>)> {
         let (direction, distance) = (to - from).try_normalize().map(|d| (d, from.distance(to)))?;
-        self.world(from, direction, distance).map(|wall| (wall.distance, wall.by))
+        self.first_obstacle(from, direction, distance).map(|wall| (wall.distance, wall.by))
     }
 }
 

@@ -5,7 +5,7 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    Miss, RewindLimits, RewindMode, RewindRefusal, RewoundTime, StampOverride, View, table::RowKey,
+    Miss, QueryView, RewindLimits, RewindMode, RewindRefusal, RewoundTime, StampOverride, table::RowKey,
     target::Target, view_time_validator::EXTRA_DELAY_PER_TICK,
 };
 use bevy_unlag_smoothing::SentSnapshots;
@@ -57,9 +57,14 @@ impl<'a> Moment<'a> {
     }
 
     /// Selects a view without checking its age.
-    pub fn admitted(view: &View<'a>, limits: &'a RewindLimits, now: Tick, tick_seconds: f32) -> Self {
+    pub fn at_validated(
+        view: &QueryView<'a>,
+        limits: &'a RewindLimits,
+        now: Tick,
+        tick_seconds: f32,
+    ) -> Self {
         let arrived = now.offset(-(view.queued_ticks.min(1_000).cast_signed()));
-        let oldest = limits.oldest(arrived, tick_seconds, view.round_trip);
+        let oldest = limits.oldest_accepted(arrived, tick_seconds, view.round_trip);
         let complete =
             view.sent.is_none_or(|sent| sent.is_complete_since(oldest.tick.offset(-OMISSION_MARGIN_TICKS)));
         Self {
@@ -75,12 +80,12 @@ impl<'a> Moment<'a> {
     }
 
     pub fn from_view(
-        view: &View<'a>,
+        view: &QueryView<'a>,
         limits: &'a RewindLimits,
         now: Tick,
         tick_seconds: f32,
     ) -> Result<Self, RewindRefusal> {
-        let admitted = Self::admitted(view, limits, now, tick_seconds);
+        let admitted = Self::at_validated(view, limits, now, tick_seconds);
         let used = limits.validate(view.time, admitted.arrived, tick_seconds, view.round_trip)?;
         let on = limits.mode == RewindMode::On;
         // Without rewind the claimed view is ignored.

@@ -47,7 +47,7 @@ impl Rewound<'_, '_, '_> {
             a.distance.total_cmp(&b.distance).then((a.target, a.hit_box).cmp(&(b.target, b.hit_box)))
         });
         let first = hits.first().copied().ok_or(reason)?;
-        let wall = self.world(origin, ray.direction.into(), ray.max);
+        let wall = self.first_obstacle(origin, ray.direction.into(), ray.max);
         if let Some(wall) = wall
             && walls == WallPenetration::Stop
         {

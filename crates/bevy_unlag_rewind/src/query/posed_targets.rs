@@ -91,7 +91,7 @@ impl Rewound<'_, '_, '_> {
     ) -> Result<TargetHit, Miss> {
         let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::InvalidQuery)?;
         let counted = posed.first(ray)?;
-        let wall = self.world(origin, ray.direction.into(), counted.reach());
+        let wall = self.first_obstacle(origin, ray.direction.into(), counted.reach());
         self.unless_obstructed(origin, counted, wall)
     }
 

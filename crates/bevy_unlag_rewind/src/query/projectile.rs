@@ -83,9 +83,9 @@ impl Rewound<'_, '_, '_> {
     ///
     /// ```
     /// use bevy::prelude::*;
-    /// use bevy_unlag_rewind::{Ballistic, Flight, RewindQuery, RewindTime, View};
+    /// use bevy_unlag_rewind::{Ballistic, Flight, RewindQuery, RewindTime, QueryView};
     ///
-    /// fn launch(query: RewindQuery, rocket: Ballistic, view: View) {
+    /// fn launch(query: RewindQuery, rocket: Ballistic, view: QueryView) {
     ///     let Ok(then) = query.at(RewindTime::View(view)) else { return };
     ///     match then.catch_up(0.1, 5.0, |seconds| rocket.after(seconds).position) {
     ///         Ok(Flight::Hit { hit, .. }) => info!("a direct hit on {:?}", hit.target),

@@ -88,7 +88,7 @@ fn rank(miss: &Miss) -> u8 {
 impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     /// Restricts the targets by a filter.
     #[must_use]
-    pub fn of(self, filter: RewindFilter<'a>) -> Self {
+    pub fn with_filter(self, filter: RewindFilter<'a>) -> Self {
         Self { filter, ..self }
     }
 
@@ -128,7 +128,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
                 first.hit.ok_or(reason)?
             }
         };
-        counted.before(self.world(ray.origin.into(), ray.direction.into(), counted.reach()))
+        counted.before(self.first_obstacle(ray.origin.into(), ray.direction.into(), counted.reach()))
     }
 
     /// Returns the final hit, unless an obstacle is in the way or the victim is under cover protection.
@@ -144,7 +144,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     /// Returns the first obstacle of a ray with a unit direction at this moment: static geometry, or an
     /// [`Occluder`] where it was drawn. `None` if there is none within `max_distance`.
     #[must_use]
-    pub fn world(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
+    pub fn first_obstacle(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
         if !validity::is_point(origin) {
             return None;
         }

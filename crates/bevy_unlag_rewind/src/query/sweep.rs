@@ -115,9 +115,9 @@ impl Rewound<'_, '_, '_> {
     }
 
     /// Returns the first part of the world that a ball touches with its centre moving along a ray with a
-    /// unit direction; see [`world`](Self::world).
+    /// unit direction; see [`first_obstacle`](Self::first_obstacle).
     #[must_use]
-    pub fn world_ball(
+    pub fn first_obstacle_ball(
         &self,
         origin: Vec3,
         direction: Vec3,
@@ -125,7 +125,7 @@ impl Rewound<'_, '_, '_> {
         radius: f32,
     ) -> Option<WorldHit> {
         if radius == 0.0 {
-            return self.world(origin, direction, max_distance);
+            return self.first_obstacle(origin, direction, max_distance);
         }
         let sound = validity::is_point(origin) && validity::is_size(radius) && direction.is_normalized();
         let from = Isometry3d::from_translation(origin);

@@ -30,12 +30,12 @@ pub struct ViewValidationConfig {
     /// Frame length granted to every client: a shot may leave at any time within a frame and shows the
     /// frame's beginning. Default: 40 ms, which covers an uneven 30 frames a second. A larger value
     /// tolerates machines with occasional hitches, but lets a client choose among moments that far apart.
-    pub frame: Duration,
+    pub frame_allowance: Duration,
     /// Maximum frame length granted to a client whose moves arrive in bursts, which proves that its
     /// frames are that long. Default: 250 ms, the longest frame that Bevy simulates at once, so a larger
     /// value has no benefit. A smaller value shifts the views of slow machines, and leaves less choice to
     /// a client that pretends to be one.
-    pub longest_frame: Duration,
+    pub max_frame_allowance: Duration,
     /// Maximum growth of the view delay per tick of the shooter, in 1/256 of a tick. Default: 32, for
     /// playout that runs at 0.922 while the client's ticks are adjusted by 5 %. A larger value lets a
     /// client that rarely fires choose among more moments.
@@ -63,8 +63,8 @@ impl Default for ViewValidationConfig {
         Self {
             mismatch: ViewMismatchAction::Clamp,
             max_extrapolation_ticks: 16,
-            frame: ms(40),
-            longest_frame: ms(250),
+            frame_allowance: ms(40),
+            max_frame_allowance: ms(250),
             max_delay_growth: 32,
             rtt_slack: ms(32),
             max_playout: ms(300),

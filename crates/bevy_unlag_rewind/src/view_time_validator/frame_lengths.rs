@@ -37,7 +37,8 @@ impl Frame {
 }
 
 impl FrameLengths {
-    /// Processes a packet; `hurried` as in [`ViewTimeValidator::listen`](super::ViewTimeValidator::listen).
+    /// Processes a packet; `hurried` as in
+    /// [`ViewTimeValidator::receive_acknowledgements`](super::ViewTimeValidator::receive_acknowledgements).
     pub fn take(&mut self, packet: &SnapshotAck, hurried: bool) {
         if let Some(open) = &mut self.open {
             if !packet.own.is_newer_than(open.last) {

@@ -52,12 +52,12 @@ impl Deref for ValidatedOverrides {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShiftLimits {
     /// Shooter's own tick.
-    pub own: Tick,
+    pub shooter_tick: Tick,
     /// Delay of the remote pawns behind that tick, in 1/256 of a tick.
     pub behind: i64,
     /// Maximum drift between two playout clocks, in 1/256 of a tick per tick.
     pub drift: i64,
-    /// How far a frame may lie from its move, in 1/256 of a tick.
+    /// Maximum distance of a frame from its move, in 1/256 of a tick.
     pub blur: i64,
     /// Whether the screen's main playout clock may change over to another rate.
     pub interval_spread: bool,
@@ -68,7 +68,7 @@ pub(super) struct ShiftLimits {
 struct TargetViewTime {
     target: NetId,
     shift: i64,
-    own: Tick,
+    shooter_tick: Tick,
     /// Delay of the other remote pawns at that time.
     behind: i64,
 }
@@ -76,7 +76,7 @@ struct TargetViewTime {
 impl TargetViewTime {
     /// Returns the shift nearest to `shift` that the target can have by now.
     fn nearest(&self, shift: i64, pace: &ShiftLimits) -> i64 {
-        let passed = pace.own.since(self.own).max(0);
+        let passed = pace.shooter_tick.since(self.shooter_tick).max(0);
         let drift = pace.drift * (i64::from(passed) * SUB_TICKS + pace.blur) / SUB_TICKS;
         let near = shift.clamp(self.shift - drift, self.shift + drift);
         // If the main clock changes over, all shifts change, but the targets are still drawn at the same
@@ -112,7 +112,12 @@ impl TargetViewTimes {
             let before = self.0.iter().find(|seen| seen.target == target);
             let near = before.map_or(shift, |seen| seen.nearest(shift, pace));
             believed.push(if near == shift { *one } else { StampOverride::at_moment(target, near as i16) });
-            self.remember(TargetViewTime { target, shift: near, own: pace.own, behind: pace.behind });
+            self.remember(TargetViewTime {
+                target,
+                shift: near,
+                shooter_tick: pace.shooter_tick,
+                behind: pace.behind,
+            });
         }
         if complete {
             let unnamed = |seen: &&TargetViewTime| named.iter().all(|one| one.target != seen.target);

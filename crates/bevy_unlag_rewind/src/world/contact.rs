@@ -22,7 +22,7 @@ impl WorldTrace<'_, '_> {
     /// moves along a unit direction; `None` if there is none within `max_distance`. A ball is not stopped
     /// by a wall that it touches at the start while it moves away from it.
     #[must_use]
-    pub fn touch(
+    pub fn cast_contact(
         &self,
         origin: Vec3,
         direction: Vec3,

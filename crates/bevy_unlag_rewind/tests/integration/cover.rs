@@ -8,8 +8,8 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{CurrentTick, LimbPoses, NetId, PathKnotConfig, PoseSample, PoseSampler, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
-    CoverProtection, Miss, Occluder, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime,
-    TargetHit, View, humanoid_hit_boxes, humanoid_rig,
+    CoverProtection, Miss, Occluder, QueryView, RewindFilter, RewindLimits, RewindPlugin, RewindQuery,
+    RewindTime, TargetHit, humanoid_hit_boxes, humanoid_rig,
 };
 use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_smoothing::RecordTransform;
@@ -22,7 +22,7 @@ const EDGE: f32 = 2.0;
 const WALL_Z: f32 = -5.0;
 const EYE: Vec3 = Vec3::new(0.0, 1.6, 0.0);
 const RULE: CoverProtection =
-    CoverProtection { grace: Duration::from_millis(40), beyond: Duration::from_millis(100) };
+    CoverProtection { grace: Duration::from_millis(40), max_exempt_age: Duration::from_millis(100) };
 
 struct Corner {
     app: App,
@@ -99,9 +99,9 @@ impl Corner {
         let shooter = self.shooter;
         let shoot = move |query: RewindQuery| {
             let limits = RewindLimits { cover, ..default() };
-            let view = View { limits: Some(&limits), ..View::from(time) };
+            let view = QueryView { limits: Some(&limits), ..QueryView::from(time) };
             let then = query.at(RewindTime::View(view)).expect("the view must be recent enough");
-            then.of(RewindFilter::without(shooter)).cast_ray(from, limb - from, 50.0)
+            then.with_filter(RewindFilter::exclude(shooter)).cast_ray(from, limb - from, 50.0)
         };
         self.app.world_mut().run_system_once(shoot).expect("the query must run")
     }
@@ -125,7 +125,7 @@ fn cover_denies_a_shot_exactly_when_grace_and_view_age_are_exceeded() {
                 continue;
             }
             assert!(plain.is_ok(), "{plain:?} for a view of {age} s ago");
-            let safe = age > RULE.beyond.as_secs_f64() && hidden > RULE.grace;
+            let safe = age > RULE.max_exempt_age.as_secs_f64() && hidden > RULE.grace;
             assert_eq!(ruled.is_err(), safe, "hidden for {hidden:?}, view of {age} s ago: {ruled:?}");
             if safe {
                 assert_eq!(ruled, Err(Miss::InCover(NetId(1))));

@@ -11,8 +11,8 @@ use bevy_unlag_core::{
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
     BodyBounds, CandidateEvidence, ClaimedTarget, CoverProtection, EvidenceNotes, EvidencePart, FrameHistory,
-    HitBox, HitBoxes, HitGroup, Miss, Occluder, RewindFilter, RewindLimits, RewindPlugin, RewindQuery,
-    RewindTime, ShotEvidence, StampOverride, TargetHit, Team, View, humanoid_hit_boxes, humanoid_rig,
+    HitBox, HitBoxes, HitGroup, Miss, Occluder, QueryView, RewindFilter, RewindLimits, RewindPlugin,
+    RewindQuery, RewindTime, ShotEvidence, StampOverride, TargetHit, Team, humanoid_hit_boxes, humanoid_rig,
 };
 use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_smoothing::RecordTransform;
@@ -133,7 +133,7 @@ impl Scene {
         }
     }
 
-    fn question(&mut self) -> ShotQuery {
+    fn random_query(&mut self) -> ShotQuery {
         let now = self.now();
         let rng = &mut self.rng;
         let age = rng.random_range(0.0..34.0);
@@ -157,7 +157,7 @@ impl Scene {
             max_distance: if rng.random_bool(0.2) { 2.0 } else { f32::INFINITY },
             cover: rng.random_bool(0.5).then_some(CoverProtection {
                 grace: Duration::from_millis(30),
-                beyond: Duration::from_millis(60),
+                max_exempt_age: Duration::from_millis(60),
             }),
             ..default()
         };
@@ -173,16 +173,16 @@ impl Scene {
         let ask = move |query: RewindQuery| {
             let mut answers = Vec::new();
             for question in &questions {
-                let view = question.view.map(|time| View {
+                let view = question.view.map(|time| QueryView {
                     overrides: &question.overrides,
                     limits: Some(&question.limits),
                     queued_ticks: question.queued_ticks,
                     bases: Some(time.later(400)),
-                    ..View::from(time)
+                    ..QueryView::from(time)
                 });
                 let Ok(then) = query.at(view.map_or(RewindTime::Now, RewindTime::View)) else { continue };
-                let filter = RewindFilter { exclude_team: Some(Team(1)), ..RewindFilter::without(shooter) };
-                let then = then.of(filter);
+                let filter = RewindFilter { exclude_team: Some(Team(1)), ..RewindFilter::exclude(shooter) };
+                let then = then.with_filter(filter);
                 let max = if question.limits.max_distance < 3.0 { f32::INFINITY } else { 40.0 };
                 let answer = then.cast_ray(question.from, question.way, max);
                 answers.push((answer, then.evidence(question.from, question.way, max)));
@@ -205,7 +205,7 @@ impl Scene {
                 let changed = self.targets[5].0;
                 self.app.world_mut().entity_mut(changed).insert(balls_and_capsules());
             }
-            let questions = (0..a_tick).map(|_| self.question()).collect();
+            let questions = (0..a_tick).map(|_| self.random_query()).collect();
             shots.extend(self.ask(questions));
         }
         shots
@@ -397,7 +397,7 @@ fn evidence_lines_draw_every_box_of_every_candidate() {
     let mut lines: BTreeMap<_, Vec<(Vec3, Vec3)>> = BTreeMap::new();
     evidence.lines(&sampler, &mut |a, b, part| lines.entry(format!("{part:?}")).or_default().push((a, b)));
     let counts: Vec<_> = lines.iter().map(|(part, lines)| (part.as_str(), lines.len())).collect();
-    assert_eq!(counts, [("Envelope", 12), ("Hit", 3), ("Judged", 19 * 12), ("Live", 19 * 12), ("Ray", 1)]);
+    assert_eq!(counts, [("Envelope", 12), ("Hit", 3), ("Tested", 19 * 12), ("Live", 19 * 12), ("Ray", 1)]);
     let (start, end) = lines["Ray"][0];
     assert_eq!(start, evidence.origin);
     assert!(end.distance(hit.point) < 1e-3);
@@ -406,16 +406,16 @@ fn evidence_lines_draw_every_box_of_every_candidate() {
         let points = lines[part].iter().flat_map(|(a, b)| [*a, *b]);
         points.fold((Vec3::MAX, Vec3::MIN), |(low, high), p| (low.min(p), high.max(p)))
     };
-    let (low, high) = around("Judged");
+    let (low, high) = around("Tested");
     assert!(hit.point.cmpge(low - 0.01).all() && hit.point.cmple(high + 0.01).all());
     let (outer_low, outer_high) = around("Envelope");
     assert!(low.cmpge(outer_low).all() && high.cmple(outer_high).all());
-    assert_ne!(around("Live"), around("Judged"));
+    assert_ne!(around("Live"), around("Tested"));
     let mut labels = Vec::new();
     evidence.labels(&sampler, &mut |at, text| labels.push((at, text.to_owned())));
     let text = &labels[0].1;
     assert!(labels.len() == 1 && text.starts_with(&format!("{}: ", hit.target.0)), "{text}");
     assert!(text.ends_with(&format!("{:?}", hit.group)), "{text}");
     // Every part must have its own name.
-    assert_ne!(EvidencePart::Drawn, EvidencePart::Judged);
+    assert_ne!(EvidencePart::Drawn, EvidencePart::Tested);
 }

@@ -152,12 +152,12 @@ fn nearest_target_is_hit_and_all_colliders_return_to_the_present() {
     let from = Vec3::new(50.0 * STRIDE, 1.3, 0.0);
     let claimed = move |query: RewindQuery| {
         let only = |entity: Entity| entity == third;
-        let filter = RewindFilter { only: Some(&only), ..default() };
-        query.at(RewindTime::At(time)).expect("`RewindTime::At` must have no limits").of(filter).cast_ray(
-            from,
-            Vec3::NEG_Z,
-            50.0,
-        )
+        let filter = RewindFilter { predicate: Some(&only), ..default() };
+        query
+            .at(RewindTime::At(time))
+            .expect("`RewindTime::At` must have no limits")
+            .with_filter(filter)
+            .cast_ray(from, Vec3::NEG_Z, 50.0)
     };
     let hit = field.app.world_mut().run_system_once(claimed).expect("the query must run");
     assert_eq!(hit.map(|hit| hit.target), Ok(NetId(3)));

@@ -10,8 +10,8 @@ use bevy_unlag_core::{
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
-    FrameHistory, HitBoxes, HitGroup, MatchStart, Miss, RewindFilter, RewindLimits, RewindMode, RewindPlugin,
-    RewindQuery, RewindRefusal, RewindTable, RewindTime, RewoundTime, StampOverride, TargetHit, View,
+    FrameHistory, HitBoxes, HitGroup, MatchStart, Miss, QueryView, RewindFilter, RewindLimits, RewindMode,
+    RewindPlugin, RewindQuery, RewindRefusal, RewindTable, RewindTime, RewoundTime, StampOverride, TargetHit,
     humanoid_hit_boxes, humanoid_rig,
 };
 use bevy_unlag_smoothing::PublishedPath;
@@ -79,9 +79,9 @@ impl Range {
     ) -> Result<(Result<TargetHit, Miss>, RewoundTime), RewindRefusal> {
         let (shooter, named) = (self.shooter, named.to_vec());
         let look = move |query: RewindQuery| {
-            let view = time.map(|time| View { overrides: &named, ..View::from(time) });
+            let view = time.map(|time| QueryView { overrides: &named, ..QueryView::from(time) });
             let then = query.at(view.map_or(RewindTime::Now, RewindTime::View))?;
-            let then = then.of(RewindFilter::without(shooter));
+            let then = then.with_filter(RewindFilter::exclude(shooter));
             Ok((then.cast_ray(from, Vec3::NEG_Z, 50.0), then.time()))
         };
         self.app.world_mut().run_system_once(look).expect("the query must run")

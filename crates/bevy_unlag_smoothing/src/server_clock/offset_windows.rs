@@ -100,8 +100,8 @@ impl OffsetWindows {
     /// as the third fastest is higher.
     pub(super) fn best(&self) -> Option<(f64, f64)> {
         let mut fastest = [f64::INFINITY; 3];
-        for spell in &self.0 {
-            let mut slower = spell.round_trip();
+        for window in &self.0 {
+            let mut slower = window.round_trip();
             for place in &mut fastest {
                 if slower < *place {
                     core::mem::swap(place, &mut slower);
@@ -114,17 +114,18 @@ impl OffsetWindows {
 
     pub(super) fn add_sample(&mut self, legs: &ExchangeSample, config: &ServerClockConfig) {
         match self.0.back_mut() {
-            Some(spell) if legs.at - spell.began < config.spell => spell.add_sample(legs),
+            Some(window) if legs.at - window.began < config.window_seconds => window.add_sample(legs),
             _ => {
-                while self.0.len() >= config.spells.clamp(1, Self::MOST) {
+                while self.0.len() >= config.max_windows.clamp(1, Self::MOST) {
                     self.0.pop_front();
                 }
                 self.0.push_back(OffsetWindow::new(legs));
             }
         }
         // Also by age: after an outage, old windows are useless for a clock that drifts.
-        let oldest = legs.at - config.spell.max(0.0) * config.spells.clamp(1, Self::MOST) as f64;
-        while self.0.front().is_some_and(|spell| spell.began < oldest) {
+        let oldest =
+            legs.at - config.window_seconds.max(0.0) * config.max_windows.clamp(1, Self::MOST) as f64;
+        while self.0.front().is_some_and(|window| window.began < oldest) {
             self.0.pop_front();
         }
     }
@@ -135,10 +136,10 @@ impl OffsetWindows {
     pub(super) fn line(&self, now: f64) -> Option<OffsetLine> {
         let (best, below) = self.best()?;
         let (mut weights, mut times, mut offsets) = (0.0, 0.0, 0.0);
-        let points = self.0.iter().map(|spell| {
-            let wrong = (spell.round_trip() - best + below) * Self::SHARE;
+        let points = self.0.iter().map(|window| {
+            let wrong = (window.round_trip() - best + below) * Self::SHARE;
             let weight = 1.0 / (Self::FLOOR * Self::FLOOR + wrong * wrong);
-            ((spell.up.0 + spell.down.0) / 2.0 - now, (spell.up.1 - spell.down.1) / 2.0, weight)
+            ((window.up.0 + window.down.0) / 2.0 - now, (window.up.1 - window.down.1) / 2.0, weight)
         });
         for (time, offset, weight) in points.clone() {
             weights += weight;

@@ -228,10 +228,10 @@ fn impossible_exchanges_are_dropped_and_counted() {
 #[test]
 fn memory_is_bounded_for_any_exchanges() {
     let mut clock = ServerClock::new(
-        ServerClockConfig { spell: f64::NAN, spells: usize::MAX, slew: f64::NAN, ..default() },
+        ServerClockConfig { window_seconds: f64::NAN, max_windows: usize::MAX, slew: f64::NAN, ..default() },
         f64::NAN,
     );
-    let room = clock.spells.room();
+    let room = clock.windows.room();
     let mut dice = Lcg(5);
     for k in 0..20_000 {
         let t0 = f64::from(k) * 0.01;
@@ -240,7 +240,7 @@ fn memory_is_bounded_for_any_exchanges() {
         clock.sample(t0, t0 + up + step, t0 + up + step, t0 + up + down);
         assert!(clock.seconds(t0 + 0.3).is_none_or(f64::is_finite));
     }
-    assert_eq!(clock.spells.room(), room, "the capacity has grown");
+    assert_eq!(clock.windows.room(), room, "the capacity has grown");
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub(super) fn check(weapons: &[Weapon]) -> Result<(), RonError> {
         } else {
             Ok(())
         };
-        named.and_then(|()| of(weapon)).map_err(|(field, problem)| {
+        named.and_then(|()| check_weapon(weapon)).map_err(|(field, problem)| {
             RonError::at(format!("weapon {index} (\"{}\"), {field}", weapon.name), problem)
         })?;
     }
@@ -44,7 +44,7 @@ const METRES: f32 = 10_000.0;
 const SECONDS: f32 = 60.0;
 const POINTS: f32 = 1e6;
 
-fn of(weapon: &Weapon) -> Result<(), FieldError> {
+fn check_weapon(weapon: &Weapon) -> Result<(), FieldError> {
     within(weapon.interval, Range("interval", 0.01, SECONDS))?;
     within(weapon.switch, Range("switch", 0.0, SECONDS))?;
     within(weapon.max_rewind.unwrap_or(0.0), Range("max_rewind", 0.0, SECONDS))?;

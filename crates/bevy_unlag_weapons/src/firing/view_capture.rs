@@ -71,7 +71,7 @@ impl ViewCapture<'_, '_> {
         let weapon = self.arsenal.get(round.weapon)?;
         if weapon.spread.source == SpreadSource::Client {
             let count = u32::from(weapon.pellets()).max(1);
-            fire.set_pellets((0..count).map(|pellet| spread::offset(round.seed, pellet)));
+            fire.set_pellets((0..count).map(|pellet| spread::pellet_offset(round.seed, pellet)));
         }
         let round = PredictedShot { fire, ..round };
         let cone = round.cone;
@@ -86,8 +86,8 @@ impl ViewCapture<'_, '_> {
         let unknown = weapon.spread.source == SpreadSource::Server && cone.half_angle > 0;
         let nobody = |_| false;
         // The client cannot know the spread, so the shot is shown without a hit.
-        let only: Option<&(dyn Fn(Entity) -> bool + Sync)> = unknown.then_some(&nobody);
-        let filter = RewindFilter { exclude_team, only, ..RewindFilter::without(entity) };
+        let predicate: Option<&(dyn Fn(Entity) -> bool + Sync)> = unknown.then_some(&nobody);
+        let filter = RewindFilter { exclude_team, predicate, ..RewindFilter::exclude(entity) };
         let rays = self.rays(weapon, &round, eye, &filter);
         let hit = rays.iter().find_map(|ray| ray.drawn);
         fire.claim = hit.filter(|_| self.rules.claims.enabled()).map(|hit| hit.target);
@@ -105,7 +105,7 @@ impl ViewCapture<'_, '_> {
         let next = here + M::velocity(&state.body) * self.sampler.tick_seconds;
         let drawn =
             FireInput::rounded(self.rules.clamp_eye(next, shown + Vec3::Y * eye.0, EYE_TOLERANCE_SHARE));
-        if self.query.world().clear(here, drawn) { drawn } else { FireInput::rounded(here) }
+        if self.query.world().is_clear(here, drawn) { drawn } else { FireInput::rounded(here) }
     }
 
     /// Traces the rays of a shot against the drawn poses; empty for projectiles.
@@ -117,7 +117,8 @@ impl ViewCapture<'_, '_> {
         filter: &RewindFilter<'_>,
     ) -> Vec<ShotRay> {
         let query = &self.query;
-        let far = |way: Vec3, range: f32| query.block(eye, way, range).map_or(range, |wall| wall.distance);
+        let far =
+            |way: Vec3, range: f32| query.first_obstacle(eye, way, range).map_or(range, |wall| wall.distance);
         match weapon.shot {
             Shot::Ray { range, pierce, .. } => {
                 let way = round.direction(round.seed, 0);
@@ -136,7 +137,8 @@ impl ViewCapture<'_, '_> {
             Shot::Beam { range, radius } => {
                 let way = round.direction(round.seed, 0);
                 let drawn = query.cast_ball(eye, way, range, radius, filter);
-                let wall = || query.block_ball(eye, way, range, radius).map_or(range, |wall| wall.distance);
+                let wall =
+                    || query.first_obstacle_ball(eye, way, range, radius).map_or(range, |wall| wall.distance);
                 vec![ShotRay { to: eye + way * drawn.map_or_else(wall, |hit| hit.distance), drawn }]
             }
             Shot::Melee { reach, half_angle, half_height, .. } => {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Health {
     /// Remaining points; at 0 the pawn is dead. To kill a pawn, write a [`Hazard`](crate::Hazard), so that
     /// [`Died`](crate::Died) is written as well.
-    pub now: f32,
+    pub current: f32,
     /// Points at full health.
     pub max: f32,
 }
@@ -25,24 +25,25 @@ impl Health {
     /// Full health of `max` points.
     #[must_use]
     pub fn full(max: f32) -> Self {
-        Self { now: max, max }
+        Self { current: max, max }
     }
 
     /// Whether no health is left.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         // A non-finite value counts as dead.
-        !self.now.is_finite() || self.now <= 0.0
+        !self.current.is_finite() || self.current <= 0.0
     }
 
     /// Returns the remaining fraction, 0 to 1, for a health bar.
     #[must_use]
-    pub fn part(&self) -> f32 {
-        if self.is_dead() || self.max <= 0.0 { 0.0 } else { (self.now / self.max).clamp(0.0, 1.0) }
+    pub fn fraction(&self) -> f32 {
+        if self.is_dead() || self.max <= 0.0 { 0.0 } else { (self.current / self.max).clamp(0.0, 1.0) }
     }
 }
 
 /// Kills and deaths of a player. Optional: a pawn without it is just not scored.
+#[doc(alias = "APlayerState")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PlayerScore {
     /// Number of kills; suicides and team kills do not count.

@@ -81,7 +81,7 @@ impl DamageEntry {
 
 type Vitals<'a> = (&'a mut Health, &'a mut LastAttacker, Option<&'a SpawnProtection>);
 
-pub(super) fn harm(
+pub(super) fn apply_damage(
     mut damage: MessageReader<Damage>,
     mut hazards: MessageReader<Hazard>,
     (tick, fixed, rules): (Res<CurrentTick>, Res<Time<Fixed>>, Res<RespawnRules>),
@@ -130,9 +130,9 @@ pub(super) fn harm(
             hurt.last = Some((by, now));
         }
         // Health above the maximum is not capped by a hit.
-        let left = (health.now - lost).clamp(0.0, health.max.max(health.now));
-        if health.now != left {
-            health.now = left;
+        let left = (health.current - lost).clamp(0.0, health.max.max(health.current));
+        if health.current != left {
+            health.current = left;
         }
         let Some(last) = hardest.filter(|_| health.is_dead()) else { continue };
         let credit = ticks(rules.credit, fixed.timestep());

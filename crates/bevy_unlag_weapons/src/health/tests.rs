@@ -66,7 +66,7 @@ fn score(app: &App, pawn: Entity) -> (u16, u16) {
 }
 
 fn health(app: &App, pawn: Entity) -> f32 {
-    app.world().get::<Health>(pawn).expect("health").now
+    app.world().get::<Health>(pawn).expect("health").current
 }
 
 fn seen(app: &App) -> &Received {

@@ -98,7 +98,7 @@ impl Impact {
         // The shooter is never sent to itself: its client predicts it, and the present is nearest to that.
         let itself = |entity| entity == shooter;
         if let Ok(now) = air.query.at(RewindTime::Now) {
-            let now = now.of(RewindFilter { only: Some(&itself), ..default() });
+            let now = now.with_filter(RewindFilter { predicate: Some(&itself), ..default() });
             let _: Result<(), Miss> = now.blast(centre, splash.radius, own);
             own.iter().for_each(|reached| blast.strike(reached, &now, struck));
         }

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewTime};
-use bevy_unlag_rewind::{RewindLimits, StampOverride, Team, View};
+use bevy_unlag_rewind::{QueryView, RewindLimits, StampOverride, Team};
 
 use crate::{MAX_OVERRIDES, PredictedShot};
 
@@ -47,9 +47,9 @@ pub(crate) struct LaunchView {
 
 impl LaunchView {
     /// Captures the view of a shot that has just been validated; `None` for the present.
-    pub fn of(view: Option<&View>) -> Self {
+    pub fn of(view: Option<&QueryView>) -> Self {
         let Some(view) = view else { return Self::default() };
-        let View { bases, queued_ticks, round_trip, .. } = *view;
+        let QueryView { bases, queued_ticks, round_trip, .. } = *view;
         let (asked, limits) = (Some(view.time), view.limits.copied());
         let mut seen =
             Self { asked, bases, queued_ticks, round_trip, limits, sent: view.sent.is_some(), ..default() };
@@ -67,14 +67,14 @@ impl LaunchView {
     /// From then on the limits only concern the targets that the shot names in overrides: their own moments
     /// must not lie before the limits either, and a target drawn from a snapshot pair at a moment that was
     /// not allowed must not be posed from that pair at another moment.
-    pub fn view(&self, fired: ViewTime, since: Tick, now: Tick) -> View<'_> {
+    pub fn view(&self, fired: ViewTime, since: Tick, now: Tick) -> QueryView<'_> {
         let queued_ticks = if now == since { self.queued_ticks } else { 0 };
         let overrides = &self.overrides[..self.named.min(MAX_OVERRIDES)];
         let asked = self.asked.unwrap_or(fired);
         // Base times continue from their value in the tick of the shot, even if its view time was clamped.
         let bases = self.bases.map(|bases| bases.later(asked.since(fired)));
         let (round_trip, limits) = (self.round_trip, self.limits.as_ref());
-        View { overrides, bases, queued_ticks, round_trip, limits, ..View::from(asked) }
+        QueryView { overrides, bases, queued_ticks, round_trip, limits, ..QueryView::from(asked) }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, PoseSampler, SUB_TICKS, Tick, ViewTime};
-use bevy_unlag_rewind::{FlightStepHit, RewindFilter, RewindQuery, RewindTime, Rewound, TargetHit, View};
+use bevy_unlag_rewind::{
+    FlightStepHit, QueryView, RewindFilter, RewindQuery, RewindTime, Rewound, TargetHit,
+};
 use bevy_unlag_smoothing::SentSnapshots;
 
 use super::{
@@ -212,23 +214,23 @@ impl<'w, 's> ProjectileContext<'w, 's> {
     /// Returns the poses that the shooter's screen shows at a view time.
     fn at<'a>(&'a self, flight: &'a ServerProjectile, time: ViewTime) -> Rewound<'a, 'w, 's> {
         let shot = &flight.shot;
-        let filter = RewindFilter { exclude_team: shot.exclude_team, ..RewindFilter::without(shot.shooter) };
-        let caught_up = self.rules.catch_up == CatchUp::Seen || time.since(self.now(flight)) > 0;
+        let filter = RewindFilter { exclude_team: shot.exclude_team, ..RewindFilter::exclude(shot.shooter) };
+        let caught_up = self.rules.catch_up == CatchUp::Displayed || time.since(self.now(flight)) > 0;
         let present = || self.query.at(RewindTime::Now).ok();
         if let Some(present) = (!caught_up).then(present).flatten() {
-            return present.of(filter);
+            return present.with_filter(filter);
         }
         let sent = self.sent.get(shot.shooter).ok().filter(|_| shot.seen.sent);
         let fired = shot.at.unwrap_or(flight.launch.time);
         let view = shot.seen.view(fired, flight.launched, self.tick.0);
         let asked = view.time;
-        let then = self.query.admitted(View { sent, ..view }).of(filter);
+        let then = self.query.at_validated(QueryView { sent, ..view }).with_filter(filter);
         if time == asked { then } else { then.later(time) }
     }
 
     /// Simulates one tick of age.
     fn step(&self, flight: &mut ServerProjectile, projectile: &Projectile) -> StepOutcome {
-        flight.path.advance(|from, way, max, radius| self.query.world().touch(from, way, max, radius));
+        flight.path.advance(|from, way, max, radius| self.query.world().cast_contact(from, way, max, radius));
         flight.tested += 1;
         for index in 0..flight.path.segments().len() {
             for piece in flight.path.segments()[index].halves() {
@@ -262,11 +264,12 @@ impl<'w, 's> ProjectileContext<'w, 's> {
             let allowed = |entity| !nobody && Some(entity) != off;
             let filter = RewindFilter {
                 exclude_team: flight.shot.exclude_team,
-                only: (nobody || off.is_some()).then_some(&allowed),
-                ..RewindFilter::without(flight.shot.shooter)
+                predicate: (nobody || off.is_some()).then_some(&allowed),
+                ..RewindFilter::exclude(flight.shot.shooter)
             };
-            let (then, later) = (self.at(flight, from).of(filter), self.at(flight, to).of(filter));
-            then.fly(&later, (piece.a, piece.b), projectile.radius, flight.shot.from)
+            let (then, later) =
+                (self.at(flight, from).with_filter(filter), self.at(flight, to).with_filter(filter));
+            then.cast_step(&later, (piece.a, piece.b), projectile.radius, flight.shot.from)
         };
         match met {
             Some(FlightStepHit::Target { hit, part }) => {
@@ -282,7 +285,7 @@ impl<'w, 's> ProjectileContext<'w, 's> {
                 let direct = Some(TargetHit { distance: flight.distance, ..hit });
                 Some(StepOutcome::DisplayedEnd(Impact { age, point, normal: None, velocity, direct }))
             }
-            Some(FlightStepHit::Mover { part, .. }) => {
+            Some(FlightStepHit::Occluder { part, .. }) => {
                 let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
                 let velocity = flight.path.at(age).1;
                 let normal = Some(-velocity.try_normalize().unwrap_or(Vec3::NEG_Y));

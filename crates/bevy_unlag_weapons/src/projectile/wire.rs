@@ -56,7 +56,7 @@ impl ProjectileLaunch {
         time: ViewTime,
     ) -> Self {
         let straight = round.cone.half_angle == 0 && round.fire.pellets().len() == 0;
-        let aim = if straight { round.cone.aim } else { Aim::along(round.direction(round.seed, 0)) };
+        let aim = if straight { round.cone.aim } else { Aim::from_direction(round.direction(round.seed, 0)) };
         let speed = projectile.speed * round.power();
         let launch = Self {
             shooter,
@@ -79,7 +79,7 @@ impl ProjectileLaunch {
         let launch = Self {
             time: self.time.later(i64::from(passed)),
             from,
-            aim: Aim::along(velocity.try_normalize().unwrap_or(Vec3::NEG_Z)),
+            aim: Aim::from_direction(velocity.try_normalize().unwrap_or(Vec3::NEG_Z)),
             speed: velocity.length(),
             bounces,
             flown: self.flown.saturating_add(passed),

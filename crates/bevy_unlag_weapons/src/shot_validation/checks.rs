@@ -16,7 +16,7 @@ pub(super) fn eye(
     query: &RewindQuery,
 ) -> Result<Vec3, ShotRefusal> {
     let near = rules.clamp_eye(own, drawn, 1.0);
-    if query.world().clear(own, near) { Ok(near) } else { Err(ShotRefusal::Eye) }
+    if query.world().is_clear(own, near) { Ok(near) } else { Err(ShotRefusal::Eye) }
 }
 
 /// Maximum sustained turn rate of a player, in degrees per second: half a turn in 1/14 s. Packets that arrive
@@ -47,7 +47,7 @@ pub(super) fn aim(
         let most = (rules.max_turn * dt).max(rules.max_turn.min(SUSTAINED_TURN_RATE) * frame);
         f32::from(turn) * (360.0 / 65_536.0) <= most + rules.aim_tolerance
     };
-    let turned = by_hand(turn, frames[0]) && by_hand(round.turned.by, frames[1]);
+    let turned = by_hand(turn, frames[0]) && by_hand(round.fastest_turn.by, frames[1]);
     if beside <= rules.aim_tolerance && turned { Ok(()) } else { Err(ShotRefusal::Aim) }
 }
 
@@ -82,7 +82,10 @@ mod tests {
             fire: FireInput::default().with_aim(of(aim), of(look)),
             look: of(look),
             before: before.map(of),
-            turned: FastestTurn { by: before.map_or(0, |before| of(before).angle_to(of(look))), ago: 0 },
+            fastest_turn: FastestTurn {
+                by: before.map_or(0, |before| of(before).angle_to(of(look))),
+                ago: 0,
+            },
             cone: SpreadCone { aim: of(aim), half_angle: 0 },
             seed: 0,
             power: 255,
@@ -103,14 +106,15 @@ mod tests {
         assert!(!fine(turned(None, 30.0, 0.0), 1.0));
         // Half a turn in one tick, by a client with short frames and by one with long frames.
         let still = FastestTurn::default();
-        let half =
-            |frame: f32| fine(PredictedShot { turned: still, ..turned(Some(0.0), 180.0, 180.0) }, frame);
+        let half = |frame: f32| {
+            fine(PredictedShot { fastest_turn: still, ..turned(Some(0.0), 180.0, 180.0) }, frame)
+        };
         assert!(!half(1.0) && !half(4.0), "held back packets do not allow faster turns");
         assert!(half(6.0));
-        assert!(fine(PredictedShot { turned: still, ..turned(Some(0.0), 120.0, 120.0) }, 1.0));
+        assert!(fine(PredictedShot { fastest_turn: still, ..turned(Some(0.0), 120.0, 120.0) }, 1.0));
         // A turn some moves before.
         let by = Aim::default().angle_to(Aim::new(3.1, 0.0));
-        let after = PredictedShot { turned: FastestTurn { by, ago: 3 }, ..turned(Some(0.0), 0.0, 0.0) };
+        let after = PredictedShot { fastest_turn: FastestTurn { by, ago: 3 }, ..turned(Some(0.0), 0.0, 0.0) };
         assert!(!fine(after, 1.0) && !fine(after, 9.0));
         assert!(aim(&after, [TICK, 9.0 * TICK], TICK, &rules).is_ok(), "the turn was within a long frame");
     }

@@ -200,7 +200,7 @@ impl PredictedShot {
     #[must_use]
     pub fn direction(&self, seed: u16, pellet: u32) -> Vec3 {
         let listed = self.fire.pellets().nth(pellet as usize);
-        let offset = listed.unwrap_or_else(|| crate::spread::offset(seed, pellet));
+        let offset = listed.unwrap_or_else(|| crate::spread::pellet_offset(seed, pellet));
         self.cone.direction(offset)
     }
 }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::{ecs::query::QueryData, prelude::*};
 use bevy_unlag_core::{CurrentTick, PoseSampler, RoundTrip, StepEvent, Tick, ViewTime};
 use bevy_unlag_rewind::{
-    RewindLimits, RewindTimeSource, ValidatedOverrides, View, ViewClaim, ViewTimeValidator,
+    QueryView, RewindLimits, RewindTimeSource, ValidatedOverrides, ViewClaim, ViewTimeValidator,
     ViewValidationConfig,
 };
 use bevy_unlag_smoothing::SentSnapshots;
@@ -53,8 +53,8 @@ pub(crate) struct ValidatedView<'a> {
 
 impl ValidatedView<'_> {
     /// Returns the view to rewind to; `None` for the present.
-    pub fn view<'v>(&'v self, limits: Option<&'v RewindLimits>) -> Option<View<'v>> {
-        Some(View {
+    pub fn view<'v>(&'v self, limits: Option<&'v RewindLimits>) -> Option<QueryView<'v>> {
+        Some(QueryView {
             time: self.time?,
             overrides: &self.overrides,
             bases: Some(self.bases),
@@ -146,7 +146,7 @@ impl ShooterItem<'_, '_> {
             admitted.bases = ledger.validate_base_time(step.tick, seen.bases, &clocks.trust, seconds);
             let claim = ViewClaim {
                 time: claimed,
-                own: step.tick,
+                shooter_tick: step.tick,
                 arrived,
                 last_received_snapshot: step.last_received_snapshot,
                 rtt: self.round_trip.map(|trip| trip.min_rtt),

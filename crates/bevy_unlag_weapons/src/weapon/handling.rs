@@ -83,7 +83,7 @@ impl Default for Spread {
 }
 
 /// Recoil of a weapon. Rounds are fired along the kicked aim, and the camera should follow it:
-/// [`WeaponState::kick`](crate::WeaponState::kick).
+/// [`WeaponState::recoil_angles`](crate::WeaponState::recoil_angles).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[doc(alias = "view punch")]

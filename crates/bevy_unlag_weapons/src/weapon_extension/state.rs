@@ -57,12 +57,12 @@ pub struct WeaponState {
     /// Spread added by recent shots, in 1/65,536 of a turn.
     pub bloom: u16,
     /// Accumulated recoil, to the left and up, in 1/65,536 of a turn.
-    pub kicked: [i16; 2],
+    pub recoil: [i16; 2],
     /// Look direction of the last move; `None` before the first. A game that turns a view itself, for example
     /// in a portal, sets it to `None`, so that the turn is not attributed to the player.
     pub look: Option<Aim>,
     /// Fastest recent turn of the view.
-    pub turned: FastestTurn,
+    pub fastest_turn: FastestTurn,
     /// Whether the trigger was down in the last tick.
     pub held: bool,
     /// Whether the player aims down sights.
@@ -127,18 +127,18 @@ impl WeaponState {
 
     /// Returns the recoil that the camera should add, to the left and up, in radians.
     #[must_use]
-    pub fn kick(&self) -> Vec2 {
+    pub fn recoil_angles(&self) -> Vec2 {
         let unit = core::f32::consts::TAU / 65_536.0;
-        Vec2::new(f32::from(self.kicked[0]), f32::from(self.kicked[1])) * unit
+        Vec2::new(f32::from(self.recoil[0]), f32::from(self.recoil[1])) * unit
     }
 
     /// Returns an aim with the recoil added.
     #[must_use]
-    pub fn kicked(&self, aim: Aim) -> Aim {
+    pub fn with_recoil(&self, aim: Aim) -> Aim {
         let limit = 16_366;
         Aim {
-            yaw: aim.yaw.wrapping_add_signed(self.kicked[0]),
-            pitch: aim.pitch.saturating_add(self.kicked[1]).clamp(-limit, limit),
+            yaw: aim.yaw.wrapping_add_signed(self.recoil[0]),
+            pitch: aim.pitch.saturating_add(self.recoil[1]).clamp(-limit, limit),
         }
     }
 
@@ -183,7 +183,7 @@ impl WeaponState {
         take(self.shots);
         take(self.seed);
         take(u32::from(self.bloom) << 16 | u32::from(self.recoil_index) << 8 | u32::from(self.since));
-        take(u32::from(self.kicked[0].cast_unsigned()) << 16 | u32::from(self.kicked[1].cast_unsigned()));
+        take(u32::from(self.recoil[0].cast_unsigned()) << 16 | u32::from(self.recoil[1].cast_unsigned()));
         take(u32::from(self.cooldown) << 16 | u32::from(self.reload));
         take(u32::from(self.charge) << 16 | u32::from(self.slot) << 8 | u32::from(self.burst));
         for slot in &self.slots {
@@ -206,23 +206,23 @@ impl Wire for WeaponState {
             }
         }
         w.bits(u32::from(self.slot), 3);
-        for count in [self.cooldown, self.reload, self.charge, self.bloom, self.turned.by] {
+        for count in [self.cooldown, self.reload, self.charge, self.bloom, self.fastest_turn.by] {
             w.bool(count > 0);
             if count > 0 {
                 w.bits(u32::from(count), 16);
             }
         }
-        if self.turned.by > 0 {
-            w.bits(u32::from(self.turned.ago), 8);
+        if self.fastest_turn.by > 0 {
+            w.bits(u32::from(self.fastest_turn.ago), 8);
         }
         let rests =
-            self.burst == 0 && self.recoil_index == 0 && self.since == u8::MAX && self.kicked == [0; 2];
+            self.burst == 0 && self.recoil_index == 0 && self.since == u8::MAX && self.recoil == [0; 2];
         w.bool(rests);
         if !rests {
             for count in [self.burst, self.recoil_index, self.since] {
                 w.bits(u32::from(count), 8);
             }
-            self.kicked.iter().for_each(|kicked| w.signed(i32::from(*kicked), 16));
+            self.recoil.iter().for_each(|recoil| w.signed(i32::from(*recoil), 16));
         }
         w.bool(self.look.is_some());
         if let Some(look) = self.look {
@@ -250,21 +250,21 @@ impl Wire for WeaponState {
         if usize::from(state.slot) >= SLOTS {
             return Err(WireError::Invalid);
         }
-        let Self { cooldown, reload, charge, bloom, turned, .. } = &mut state;
-        for count in [cooldown, reload, charge, bloom, &mut turned.by] {
+        let Self { cooldown, reload, charge, bloom, fastest_turn, .. } = &mut state;
+        for count in [cooldown, reload, charge, bloom, &mut fastest_turn.by] {
             if r.bool()? {
                 *count = r.bits(16)? as u16;
             }
         }
-        if state.turned.by > 0 {
-            state.turned.ago = r.bits(8)? as u8;
+        if state.fastest_turn.by > 0 {
+            state.fastest_turn.ago = r.bits(8)? as u8;
         }
         if !r.bool()? {
             for count in [&mut state.burst, &mut state.recoil_index, &mut state.since] {
                 *count = r.bits(8)? as u8;
             }
-            for kicked in &mut state.kicked {
-                *kicked = r.signed(16)? as i16;
+            for recoil in &mut state.recoil {
+                *recoil = r.signed(16)? as i16;
             }
         }
         if r.bool()? {
@@ -290,9 +290,9 @@ mod tests {
         let busy = WeaponState {
             cooldown: 3,
             charge: 900,
-            kicked: [-200, 300],
+            recoil: [-200, 300],
             since: 4,
-            turned: FastestTurn { by: 9_000, ago: 4 },
+            fastest_turn: FastestTurn { by: 9_000, ago: 4 },
             held: true,
             slot: 5,
             shots: 77,
@@ -320,7 +320,7 @@ mod tests {
             WeaponState { slots, ..state },
             WeaponState { seed: 2, ..state },
             WeaponState { bloom: 1, ..state },
-            WeaponState { kicked: [0, -1], ..state },
+            WeaponState { recoil: [0, -1], ..state },
         ] {
             assert_ne!(other.kind(), state.kind(), "{other:?}");
         }

@@ -38,7 +38,7 @@ pub(super) fn step(
     let look = Aim { yaw: body.look.0, pitch: body.look.1 };
     // The look direction of a missing move is unknown, and so is the turn to that of the next move.
     next.look = (!input.substituted).then_some(look);
-    next.turned = state.turned_to(look, ctx.dt);
+    next.fastest_turn = state.turned_to(look, ctx.dt);
     next
 }
 
@@ -76,9 +76,9 @@ impl WeaponState {
             fire: *fire,
             look,
             before: self.look,
-            turned: self.turned_to(look, dt),
+            fastest_turn: self.turned_to(look, dt),
             cone: SpreadCone {
-                aim: self.kicked(fire.aim(look)),
+                aim: self.with_recoil(fire.aim(look)),
                 half_angle: half_angle.min(16_000.0) as u16,
             },
             seed: shot_seed(self.seed, self.shots.wrapping_add(1)),
@@ -90,11 +90,11 @@ impl WeaponState {
     /// a client that snaps to a target could simply fire one move later.
     fn turned_to(&self, look: Aim, dt: f32) -> FastestTurn {
         let by = self.look.map_or(0, |before| before.angle_to(look));
-        let left = self.turned.by.saturating_sub(units(TURN_DECAY * dt));
+        let left = self.fastest_turn.by.saturating_sub(units(TURN_DECAY * dt));
         if by >= left {
             FastestTurn { by, ago: 0 }
         } else {
-            FastestTurn { by: left, ago: self.turned.ago.saturating_add(1) }
+            FastestTurn { by: left, ago: self.fastest_turn.ago.saturating_add(1) }
         }
     }
 
@@ -103,13 +103,13 @@ impl WeaponState {
         self.cooldown = self.cooldown.saturating_sub(1);
         self.since = self.since.saturating_add(1);
         let Some((_, weapon)) = self.weapon(arsenal) else {
-            (self.bloom, self.kicked) = (0, [0; 2]);
+            (self.bloom, self.recoil) = (0, [0; 2]);
             return;
         };
         self.bloom = self.bloom.saturating_sub(units(weapon.spread.recovery * dt));
         let back = units(weapon.recoil.recovery * dt).cast_signed();
-        for kicked in &mut self.kicked {
-            *kicked -= (*kicked).clamp(-back, back);
+        for recoil in &mut self.recoil {
+            *recoil -= (*recoil).clamp(-back, back);
         }
         // The recoil pattern restarts after a pause in which the weapon could have fired.
         let late = ticks(weapon.interval, dt).saturating_add(2).min(u16::from(u8::MAX) - 1);
@@ -136,7 +136,7 @@ impl WeaponState {
             _ => self.cooldown,
         };
         *self = Self { slot: wanted, reload: 0, charge: 0, burst: 0, recoil_index: 0, ..*self };
-        (self.bloom, self.kicked) = (0, [0; 2]);
+        (self.bloom, self.recoil) = (0, [0; 2]);
         let found = self.weapon(arsenal);
         let switch = found.map_or(1, |(_, weapon)| ticks(weapon.switch, dt));
         self.cooldown = kept.max(switch);
@@ -273,11 +273,11 @@ impl WeaponState {
         self.bloom = bloom.min(units(weapon.spread.most_bloom));
         let pattern = &weapon.recoil.pattern;
         if let Some((right, up)) = pattern.get(usize::from(self.recoil_index)).or(pattern.last()) {
-            let add = |kicked: i16, degrees: f32| {
+            let add = |recoil: i16, degrees: f32| {
                 let by = units(degrees.abs()).cast_signed() * if degrees < 0.0 { -1 } else { 1 };
-                kicked.saturating_add(by).clamp(-16_000, 16_000)
+                recoil.saturating_add(by).clamp(-16_000, 16_000)
             };
-            self.kicked = [add(self.kicked[0], -right), add(self.kicked[1], *up)];
+            self.recoil = [add(self.recoil[0], -right), add(self.recoil[1], *up)];
         }
         self.recoil_index = self.recoil_index.saturating_add(1);
         events.push(WeaponEvent::Fired(round));

@@ -243,7 +243,7 @@ fn spread_and_recoil_grow_with_shots_and_recover() {
     assert!(rounds[2].cone.aim.yaw > 60_000, "to the right");
     assert_ne!(rounds[0].seed, rounds[1].seed);
     hand.hold(false, 64);
-    assert_eq!((hand.state.bloom, hand.state.kicked), (0, [0, 0]));
+    assert_eq!((hand.state.bloom, hand.state.recoil), (0, [0, 0]));
     hand.body = BodyStep { velocity: Vec3::X * 4.0, grounded: false, ..hand.body };
     hand.hold(true, 1);
     assert!((degrees(hand.rounds().last().expect("a shot")) - 5.0).abs() < 0.01);
@@ -259,37 +259,37 @@ fn fast_turn_is_remembered_while_it_decays() {
     hand.body.look = (100, 0);
     hand.tick(true, WeaponInput::default());
     assert_eq!(
-        (hand.rounds()[0].turned.by, hand.state.turned.by),
+        (hand.rounds()[0].fastest_turn.by, hand.state.fastest_turn.by),
         (0, 0),
         "there is no turn before the first move"
     );
     // Half a turn at once, and back again before it has decayed.
     hand.body.look = (100 + 32_768, 0);
     hand.tick(false, WeaponInput::default());
-    assert_eq!(hand.state.turned, FastestTurn { by: 32_768, ago: 0 });
+    assert_eq!(hand.state.fastest_turn, FastestTurn { by: 32_768, ago: 0 });
     hand.hold(false, 15);
-    let left = hand.state.turned;
+    let left = hand.state.fastest_turn;
     assert_eq!(left, FastestTurn { by: 32_768 - 15 * 1_024, ago: 15 });
     hand.body.look = (100 + 32_768, 8_000);
     hand.tick(true, WeaponInput::default());
     assert_eq!(
-        hand.rounds()[1].turned,
+        hand.rounds()[1].fastest_turn,
         FastestTurn { by: left.by - 1_024, ago: 16 },
         "a smaller turn does not replace a larger one"
     );
     hand.hold(false, 64);
-    assert_eq!(hand.state.turned.by, 0);
+    assert_eq!(hand.state.fastest_turn.by, 0);
     // A game that turns the view itself clears the look direction.
     hand.state.look = None;
     hand.body.look = (0, 0);
     hand.tick(true, WeaponInput::default());
-    assert_eq!(hand.rounds()[2].turned.by, 0);
+    assert_eq!(hand.rounds()[2].fastest_turn.by, 0);
     // The turn rate of an extrapolated pawn is unknown as well.
     hand.step(&WeaponExtension::missing_input(&WeaponInput::default()));
     hand.body.look = (30_000, 0);
     hand.hold(false, 20);
     hand.tick(true, WeaponInput::default());
-    assert_eq!(hand.rounds()[3].turned.by, 0);
+    assert_eq!(hand.rounds()[3].fastest_turn.by, 0);
 }
 
 #[test]

@@ -81,14 +81,14 @@ impl Range {
         let mut range = Self { app, shooter, dummy };
         range.hold(false, 10);
         *range.app.world_mut().get_mut::<Aim>(shooter).expect("an aim") =
-            Aim::along(Vec3::new(0.0, 1.2, -10.0) - EYE);
+            Aim::from_direction(Vec3::new(0.0, 1.2, -10.0) - EYE);
         range
     }
 
     /// Runs frames of one tick each, and publishes the present poses of all pawns as a network would.
     fn hold(&mut self, down: bool, frames: usize) {
         for _ in 0..frames {
-            self.app.world_mut().get_mut::<WeaponControls>(self.shooter).expect("a trigger").set(down);
+            self.app.world_mut().get_mut::<WeaponControls>(self.shooter).expect("a trigger").set_fire(down);
             self.app.update();
             let world = self.app.world_mut();
             for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
@@ -110,7 +110,7 @@ fn rifle_kills_with_three_hits_and_again_after_the_spawn_protection() {
     while deaths < 2 && frames < 600 {
         range.hold(true, 1);
         frames += 1;
-        let health = range.app.world().get::<Health>(range.dummy).expect("health").now;
+        let health = range.app.world().get::<Health>(range.dummy).expect("health").current;
         if left.last() != Some(&health) {
             left.push(health);
         }

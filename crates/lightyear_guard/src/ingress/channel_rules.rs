@@ -23,8 +23,8 @@ use super::{content::Content, limits::IngressRefusal, packet::Bytes};
 
 /// Messages that clients may send on one channel only.
 ///
-/// What is registered with lightyear and not bound here is a game's own: clients may send it on every channel that
-/// is not closed.
+/// A message that is registered with lightyear and not bound here belongs to the game: clients may send it on
+/// every channel that is not closed.
 #[derive(Resource, Default, Debug)]
 pub struct BoundMessages {
     messages: Vec<(TypeId, ChannelKind, u16)>,
@@ -73,11 +73,11 @@ pub(super) struct ChannelRule {
     numbered: bool,
     /// Whether a game's messages may use it.
     open: bool,
-    /// What lightyear stores of it.
+    /// Messages of it that lightyear stores.
     pub retention: Retention,
 }
 
-/// What lightyear stores of a channel while something is missing.
+/// Data of a channel that lightyear stores while something is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Retention {
     /// Fragments, for three seconds.

@@ -8,7 +8,7 @@ use super::{limits::IngressRefusal, packet::Bytes};
 pub(super) enum Content {
     /// A message of the game or of `bevy_replicon`; not checked here.
     Unchecked,
-    /// A message that is bound to one channel, of at most this many bytes. Its owner judges the rest.
+    /// A message that is bound to one channel, of at most this many bytes. Its receiver checks the rest.
     Bound(u16),
     /// lightyear's ping.
     Ping,

@@ -17,9 +17,9 @@ use super::{
 
 /// Decryption budget of a connected client.
 #[derive(Component)]
-pub(super) struct Datagrams(TokenBucket);
+pub(super) struct DecryptionBudget(TokenBucket);
 
-impl Default for Datagrams {
+impl Default for DecryptionBudget {
     fn default() -> Self {
         Self(TokenBucket::FULL)
     }
@@ -35,7 +35,7 @@ pub(super) fn filter_datagrams(
         (
             &mut Link,
             &LinkOf,
-            Option<&mut Datagrams>,
+            Option<&mut DecryptionBudget>,
             Option<&mut PendingLink>,
             Option<&mut LinkTraffic>,
             (Has<Connected>, Has<Connecting>),

@@ -15,7 +15,7 @@ use crate::{
     tokens::CloseSession,
 };
 
-/// What of a client's setup differs from the server's.
+/// Difference between a client's setup and the server's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SetupDifference {
     /// The rules by which pawns move.
@@ -35,7 +35,7 @@ impl fmt::Display for SetupDifference {
     }
 }
 
-/// Why a client is kicked. `Display` is a sentence for the player.
+/// Reason for which a client is kicked. `Display` is a sentence for the player.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum KickReason {
     /// The client sent packets that no honest client sends.
@@ -46,8 +46,8 @@ pub enum KickReason {
     Replaced,
     /// Kicked by the game; the number is the game's own.
     Game(u8),
-    /// The client's setup differs from the server's, and `SetupRule` of `bevy_unlag_lightyear` does not let it
-    /// stay.
+    /// The client's setup differs from the server's, and `SetupRule` of `bevy_unlag_lightyear` does not let
+    /// it stay.
     Setup(SetupDifference),
     /// The server is stopping: `Shutdown` of `bevy_unlag_lightyear`.
     Shutdown,

@@ -34,12 +34,12 @@ pub struct IngressLimits {
     /// Addresses of one host (one IPv4 address or one IPv6 /64 network) that may be pending at a
     /// [`ServerUdp`](super::ServerUdp) at once, that is, without a connection. Default 32. Raising it lets
     /// more players behind one router join at the same moment, and one attacker occupy more of
-    /// [`pending_links`](Self::strangers).
+    /// [`max_pending`](Self::max_pending).
     pub max_pending_per_host: usize,
     /// Addresses without a valid connect token that are remembered at once; beyond that the oldest is
     /// forgotten. Default 256. Raising it costs some kilobytes per address.
-    pub strangers: usize,
-    /// How long an address may stay without a connection. netcode's handshake takes two round trips. Default
+    pub max_pending: usize,
+    /// Time that an address may stay without a connection. netcode's handshake takes two round trips. Default
     /// 5 s. Raising it keeps junk for longer.
     pub pending_timeout: Duration,
     /// Packets per second from one client. Default 512. Raising it lets one client take more of the server's
@@ -69,7 +69,7 @@ pub struct IngressLimits {
     /// Time after joining during which no client is kicked for strikes, so that a client of another version
     /// receives an explanation instead. Default 3 s. Raising it gives a hostile client as much more time.
     pub grace: Duration,
-    /// How long the link of a kicked client stays open, so that it can receive the reason. Its packets are
+    /// Time that the link of a kicked client stays open, so that it can receive the reason. Its packets are
     /// dropped. Default 500 ms.
     pub kick_delay: Duration,
 }
@@ -83,7 +83,7 @@ impl Default for IngressLimits {
             datagrams_per_frame: 4_096,
             connection_requests_per_second: 256.0,
             max_pending_per_host: 32,
-            strangers: 256,
+            max_pending: 256,
             pending_timeout: Duration::from_secs(5),
             packets_per_second: 512.0,
             bytes_per_second: 131_072.0,

@@ -21,9 +21,9 @@ const TARGETS: usize = 256;
 
 static SUPPRESSED: AtomicU64 = AtomicU64::new(0);
 
-/// Limits each log target of lightyear, `bevy_replicon`, aeronet and the suite to 20 lines per second, whatever
-/// a peer sends. Pass it to Bevy: `LogPlugin { custom_layer: limit_logs, ..default() }`. A game's own targets
-/// are not limited. [`suppressed_log_lines`] returns the number of suppressed lines.
+/// Limits each log target of lightyear, `bevy_replicon`, aeronet and the suite to 20 lines per second,
+/// whatever a peer sends. Pass it to Bevy: `LogPlugin { custom_layer: limit_logs, ..default() }`. A game's
+/// own targets are not limited. [`suppressed_log_lines`] returns the number of suppressed lines.
 #[must_use]
 pub fn limit_logs(_: &mut App) -> Option<BoxedLayer> {
     Some(Box::new(LogLimiter::default()))

@@ -15,7 +15,7 @@ use super::{
     IngressLimits, IngressRefusal, IngressStats, Kick, KickReason, LinkTraffic,
     channel_rules::ChannelRules,
     content::WireEntity,
-    datagram_filter::Datagrams,
+    datagram_filter::DecryptionBudget,
     kick::PendingKick,
     packet::{Item, walk},
     reassembly::{FragmentHeader, ReassemblyState},
@@ -63,8 +63,12 @@ pub(super) fn attach(
     mut commands: Commands,
 ) {
     if links.contains(connected.entity) {
-        let state =
-            (PacketFilter::default(), Datagrams::default(), UselessPongs::default(), LinkTraffic::default());
+        let state = (
+            PacketFilter::default(),
+            DecryptionBudget::default(),
+            UselessPongs::default(),
+            LinkTraffic::default(),
+        );
         commands.entity(connected.entity).try_insert(state);
     }
 }
@@ -201,7 +205,7 @@ impl PacketFilter {
         walk(packet, |item| {
             match item {
                 Item::Message { channel, id, bytes } => {
-                    reassembly.take(rules.channel(channel)?.retention, id, bytes.len());
+                    reassembly.record(rules.channel(channel)?.retention, id, bytes.len());
                 }
                 Item::Fragment { channel, id, index, parts, .. } => {
                     reassembly.record_fragment(

@@ -11,7 +11,7 @@ use crate::plugin::counted_delta;
 /// On a link without a connection.
 #[derive(Component)]
 pub(super) struct PendingLink {
-    /// How long it has had no connection.
+    /// Time that it has had no connection.
     age: Duration,
     /// Whether it has sent anything.
     pub has_sent: bool,
@@ -37,9 +37,9 @@ pub(super) fn forget(
     mut commands: Commands,
 ) {
     ages.clear();
-    stats.strangers = 0;
+    stats.pending = 0;
     for (link, stranger, connecting) in &mut links {
-        stats.strangers += 1;
+        stats.pending += 1;
         let Some(mut stranger) = stranger else {
             commands.entity(link).try_insert(PendingLink::default());
             continue;
@@ -53,7 +53,7 @@ pub(super) fn forget(
             ages.push((age, link));
         }
     }
-    let surplus = ages.len().saturating_sub(limits.strangers);
+    let surplus = ages.len().saturating_sub(limits.max_pending);
     if surplus > 0 {
         ages.sort_unstable_by(|a, b| b.cmp(a));
         for (_, link) in ages.drain(..surplus) {

@@ -6,13 +6,13 @@ use core::time::Duration;
 
 use super::{channel_rules::Retention, limits::IngressRefusal};
 
-/// How far ahead of the first missing message of a reliable channel another message may be. lightyear itself
+/// Maximum distance of a message ahead of the first missing one of a reliable channel. lightyear itself
 /// keeps up to 32,767 of them.
 const MAX_AHEAD: usize = 256;
-/// How many bytes of a reliable channel may wait for a missing message. A game's messages have at most a
-/// kilobyte.
+/// Maximum number of bytes of a reliable channel that wait for a missing message. A game's messages have at
+/// most a kilobyte.
 const MAX_WAITING_BYTES: usize = MAX_AHEAD * 1_024;
-/// How many fragmented messages of a link may be incomplete at once.
+/// Maximum number of incomplete fragmented messages of a link.
 const MAX_PARTIAL: usize = 4;
 /// Approximate size of a fragment, in bytes.
 const FRAGMENT_BYTES: usize = 1_200;
@@ -123,7 +123,7 @@ impl ReassemblyState {
     }
 
     /// Records a whole message of `bytes` bytes.
-    pub(super) fn take(&mut self, retention: Retention, id: Option<u16>, bytes: usize) {
+    pub(super) fn record(&mut self, retention: Retention, id: Option<u16>, bytes: usize) {
         if let (Retention::Windowed(window), Some(id)) = (retention, id)
             && let Some(window) = self.windows.get_mut(window)
         {
@@ -171,7 +171,7 @@ impl ReassemblyState {
         let complete = open.received == u64::MAX >> (64 - parts.clamp(1, 64));
         self.open[at] = (!complete).then_some(open);
         if complete {
-            self.take(retention, Some(id), parts as usize * FRAGMENT_BYTES);
+            self.record(retention, Some(id), parts as usize * FRAGMENT_BYTES);
         }
     }
 

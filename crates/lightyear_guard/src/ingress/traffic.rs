@@ -56,7 +56,7 @@ pub struct IngressStats {
     /// Refusals.
     pub refused: RefusalCounts,
     /// Addresses that are remembered now without a connection.
-    pub strangers: usize,
+    pub pending: usize,
     /// Addresses that were forgotten before they had a connection.
     pub forgotten: u64,
     /// Clients that were kicked.

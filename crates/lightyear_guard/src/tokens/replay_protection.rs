@@ -8,7 +8,7 @@ use super::{JoinRefusal, token_request::MAX_LIFETIME};
 
 /// Maximum number of remembered tokens, some 3 MB. Only tokens issued with the server's key count.
 const MAX_TOKENS: usize = 32_768;
-/// How far the wall clock may be set back without making a used token valid again.
+/// Time by which the wall clock may be set back without making a used token valid again.
 const MAX_CLOCK_STEP: Duration = Duration::from_secs(3_600);
 
 /// State of a token.

@@ -18,7 +18,7 @@ pub(super) struct Stamp {
     pub issued: u64,
 }
 
-/// Permission for one client to join one server. [`token_request`](Self::issue) makes the token; it needs no app.
+/// Permission for one client to join one server. [`issue`](Self::issue) makes the token; it needs no app.
 ///
 /// ```
 /// use lightyear_guard::{ConnectTokenRequest, ServerKey};

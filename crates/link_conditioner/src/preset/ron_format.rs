@@ -129,8 +129,8 @@ impl RonFile for LinkPresets {
     const CONTENT: &'static str = "link presets";
     const EXTENSIONS: &'static [&'static str] = &["links.ron"];
 
-    /// Reads a list of presets, in the form of the library's own `presets.ron`, which says what there may be.
-    /// Nothing that it says is trusted.
+    /// Reads a list of presets, in the form of the library's own `presets.ron`, which documents the fields.
+    /// Every value is checked.
     fn from_ron(text: &str) -> Result<Self, RonError> {
         let written: Vec<RawPreset> = parse(text)?;
         if written.len() > Self::MAX_PRESETS {

@@ -138,7 +138,8 @@ fn play(
 
     // Targets take turns so that all of their actions count alike; the order of network ids makes it
     // deterministic.
-    let in_sight = |pose: &DrawnPose| pose.pose.alive && world.clear(eye, pose.pose.position + Vec3::Y * 1.2);
+    let in_sight =
+        |pose: &DrawnPose| pose.pose.alive && world.is_clear(eye, pose.pose.position + Vec3::Y * 1.2);
     let target = others.iter().find(|(id, other)| Some(**id) == hands.target && in_sight(other));
     let stays = target.is_some() && now < hands.next_target;
     let target = if stays {
@@ -162,7 +163,7 @@ fn play(
         }
         None => Vec3::new(-eye.x, 0.0, -eye.z),
     };
-    let wanted = aim.towards(Aim::along(look), DEFAULT_TURN_RATE * time.delta_secs());
+    let wanted = aim.rotate_towards(Aim::from_direction(look), DEFAULT_TURN_RATE * time.delta_secs());
     let yaw = units_to_angle(wanted.yaw);
     gather.set_view(f64::from(yaw), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
     aim.set_if_neq(wanted);
@@ -188,5 +189,5 @@ fn play(
     gather.jump(now >= hands.jump_from);
     gather.crouch(hands.crouch);
     // The trigger is released between two targets: some rounds start with a press, most do not.
-    trigger.set(hands.may_fire && target.is_some() && stays);
+    trigger.set_fire(hands.may_fire && target.is_some() && stays);
 }

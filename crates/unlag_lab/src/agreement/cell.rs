@@ -52,7 +52,7 @@ pub struct CellConfig {
 impl CellConfig {
     /// Returns the settings for hitscan weapons with rewind.
     pub fn new(hits: u64, seed: u64) -> Self {
-        let (weapon, catch_up) = (MeasuredWeapon::Hitscan, CatchUp::Seen);
+        let (weapon, catch_up) = (MeasuredWeapon::Hitscan, CatchUp::Displayed);
         let (rewind, max_age, scene) = (RewindMode::On, super::MAX_AGE, Scene::Platforms);
         Self { hits, seed, rewind, max_age, weapon, scene, catch_up }
     }

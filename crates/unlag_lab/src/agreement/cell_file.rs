@@ -82,7 +82,7 @@ fn name(cell: Cell, rules: &CellConfig) -> [u64; 6] {
     [rtt, jitter, loss, rules.hits, rules.seed, rules.max_age.as_millis() as u64]
 }
 
-/// Returns all counters of a ledger in the order of a line.
+/// Returns all counters of the shot statistics in the order of a line.
 fn counts(shot_stats: &mut ShotStats) -> Vec<&mut u64> {
     let tallies = core::iter::once(&mut shot_stats.clamped).chain(&mut shot_stats.by_motion);
     let tallies = tallies.flat_map(|tally| {

@@ -23,7 +23,8 @@ pub struct ServerProcess {
 pub struct Frame {
     /// Wall-clock time.
     pub wall: Duration,
-    /// Processor time; wall-clock time where the processor clock is [too coarse](system_info::is_cpu_clock_fine).
+    /// Processor time; wall-clock time where the processor clock is [too
+    /// coarse](system_info::is_cpu_clock_fine).
     pub cpu: Duration,
 }
 

@@ -70,7 +70,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates a session in which all players have joined. With `record_moves` the server records [`empty_model::MoveLog`].
+    /// Creates a session in which all players have joined. With `record_moves` the server records
+    /// [`empty_model::MoveLog`].
     pub fn new(options: &[PlayerOptions], record_moves: bool, seed: u64) -> Self {
         let mut server = empty_model::server(record_moves);
         let players = (0_u64..).zip(options).map(|(i, options)| {

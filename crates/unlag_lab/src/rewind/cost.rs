@@ -7,8 +7,8 @@ use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
     rewind::{
-        Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindQuery,
-        RewindTime, Rewound, View,
+        Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, QueryView, RewindBackend, RewindFilter,
+        RewindQuery, RewindTime, Rewound, View,
     },
     smoothing::SentSnapshots,
 };
@@ -48,8 +48,11 @@ fn time_for(
     stage.ask::<RewindQuery, _>(|query| {
         let mut done = 0_u64;
         let mut one = |(index, shot): (usize, &Shot)| {
-            let Ok(then) = query.at(RewindTime::View(View { sent, ..View::from(shot.time) })) else { return };
-            let then = then.of(RewindFilter::without(shot.shooter));
+            let Ok(then) = query.at(RewindTime::View(QueryView { sent, ..QueryView::from(shot.time) }))
+            else {
+                return;
+            };
+            let then = then.with_filter(RewindFilter::exclude(shot.shooter));
             done += u64::from(black_box(ask(&then, black_box(shot), index)));
         };
         let mut eights = Vec::with_capacity(rounds * shots.len() / 8);

@@ -14,8 +14,8 @@ use bevy_unlag::{
     core::{CurrentTick, NetId, PathKnotConfig, PoseSampler, Tick, ViewTime},
     movement::{CapsuleModel, MovementPlugin},
     rewind::{
-        CoverProtection, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime, TargetHit, View,
-        humanoid_hit_boxes, humanoid_rig,
+        CoverProtection, QueryView, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime,
+        TargetHit, humanoid_hit_boxes, humanoid_rig,
     },
     smoothing::RecordTransform,
 };
@@ -264,11 +264,11 @@ impl Arena {
                 let shown = (0..BOTS).map(|step| (pick + step) % BOTS).filter(|other| *other != shooter);
                 let target = shown
                     .filter_map(|other| screen.pose(others[other]).ok())
-                    .find(|pose| query.world().clear(eye, pose.position + Vec3::Y * 1.3));
+                    .find(|pose| query.world().is_clear(eye, pose.position + Vec3::Y * 1.3));
                 let Some(target) = target else { continue };
                 let across = (target.position - eye).cross(Vec3::Y).normalize_or_zero();
                 let way = target.position + across * off.x + Vec3::Y * off.y - eye;
-                let drawn = screen.of(RewindFilter::without(entity)).cast_ray(eye, way, 100.0);
+                let drawn = screen.with_filter(RewindFilter::exclude(entity)).cast_ray(eye, way, 100.0);
                 let drawn = drawn.ok().map(|hit| hit.target);
                 rounds.push(PendingShot { shooter, arrives: now.0 + one_way as u32, seen, eye, way, drawn });
             }
@@ -287,14 +287,14 @@ impl Arena {
             let due: &Vec<PendingShot> = &due;
             let ask = |round: &PendingShot, cover| {
                 let limits = RewindLimits { cover, ..default() };
-                let view = View { limits: Some(&limits), ..View::from(round.seen) };
+                let view = QueryView { limits: Some(&limits), ..QueryView::from(round.seen) };
                 let then = query.at(RewindTime::View(view)).ok()?;
-                let then = then.of(RewindFilter::without(shooters[round.shooter]));
+                let then = then.with_filter(RewindFilter::exclude(shooters[round.shooter]));
                 then.cast_ray(round.eye, round.way, 100.0).ok()
             };
             let rules = COVER_RULES.map(|(grace, beyond)| CoverProtection {
                 grace: Duration::from_millis(grace),
-                beyond: Duration::from_millis(beyond),
+                max_exempt_age: Duration::from_millis(beyond),
             });
             due.iter()
                 .map(|round| {

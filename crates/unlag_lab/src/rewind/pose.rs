@@ -7,7 +7,7 @@ use bevy_unlag::{
     core::{DrawnBaseTime, DrawnViewTime, LimbPoses, LimbRig, PoseSample, ViewStamp},
     link_conditioner::LinkConditions,
     prelude::*,
-    rewind::{RewindQuery, RewindTime, StampOverride, View},
+    rewind::{QueryView, RewindQuery, RewindTime, StampOverride, View},
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
@@ -79,7 +79,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
                 let Some((_, entity)) = ids.iter().find(|(named, _)| named == id) else { continue };
                 let named = [StampOverride { target: *id, from, to, shift }];
                 let limits = RewindLimits { max_age: Duration::from_secs(1), ..RewindLimits::default() };
-                let view = View { overrides: &named, bases, limits: Some(&limits), ..View::from(time) };
+                let view =
+                    QueryView { overrides: &named, bases, limits: Some(&limits), ..QueryView::from(time) };
                 let query = asked.get(apps.server.world()).expect("the server has a RewindQuery");
                 let judged = query.at(RewindTime::View(view)).ok().and_then(|then| then.pose(*entity).ok());
                 match judged {

@@ -6,10 +6,11 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_unlag::{
-    core::PathKnotConfig,
+    core::{PathKnotConfig, PoseSampler, Tick, ViewTime},
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
     prelude::*,
-    rewind::{RewindPlugin, humanoid_hit_boxes, humanoid_rig},
+    rewind::{FrameHistory, RewindPlugin, humanoid_hit_boxes, humanoid_rig},
+    weapons::Shot,
 };
 use bevy_unlag::{
     core::{PoseSampler, Tick, ViewTime},

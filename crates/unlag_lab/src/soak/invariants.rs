@@ -89,7 +89,7 @@ impl Invariants {
                 world.query::<(&mut InputAccumulator, &mut WeaponControls)>().iter_mut(world)
             {
                 *gather = InputAccumulator::default();
-                trigger.set(false);
+                trigger.set_fire(false);
             }
         }
         game.run(Duration::from_secs(4));

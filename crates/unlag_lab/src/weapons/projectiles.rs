@@ -12,7 +12,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let hits = if options.quick { 150 } else { 2_000 };
     let rtts: &[u32] = if options.quick { &[50, 150] } else { &[50, 100, 150, 200, 250] };
     for (catch_up, key, hits, what) in [
-        (CatchUp::Seen, "projectile_agreement", hits, "targets where the screen drew them; goal 99.5"),
+        (CatchUp::Displayed, "projectile_agreement", hits, "targets where the screen drew them; goal 99.5"),
         (
             CatchUp::Present,
             "projectile_agreement_naive",

@@ -7,7 +7,7 @@ use bevy_unlag_core::{CurrentTick, PathKnotConfig, LimbRig, MoveSystems, NetId, 
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
     BodyBounds, HitBox, HitBoxes, HitGroup, RewindFilter, RewindPlugin,
-    RewindQuery, RewindSystems, RewindTime, View,
+    RewindQuery, RewindSystems, RewindTime, QueryView,
 };
 
 use super::{
@@ -41,8 +41,8 @@ impl UnlagSide {
             .add_systems(
                 FixedPostUpdate,
                 (
-                    send.after(RewindSystems::Record).before(RewindSystems::Follow),
-                    fire.after(RewindSystems::Follow),
+                    send.after(RewindSystems::Record).before(RewindSystems::UpdateTable),
+                    fire.after(RewindSystems::UpdateTable),
                 ),
             );
         finish(&mut app);
@@ -99,9 +99,9 @@ fn fire(tick: Res<CurrentTick>, query: RewindQuery, mut shots: ResMut<Shots>) {
     let time = ViewTime::after(tick.0, -AGO.as_secs_f64() / TICK.as_secs_f64());
     shots.fire(|ray| {
         // One query per shot, as for shots of different players.
-        let then = query.at(RewindTime::View(View::from(time))).ok()?;
+        let then = query.at(RewindTime::View(QueryView::from(time))).ok()?;
         let hit =
-            then.of(RewindFilter::without(Entity::PLACEHOLDER)).cast_ray(ray.origin, *ray.direction, RANGE);
+            then.with_filter(RewindFilter::exclude(Entity::PLACEHOLDER)).cast_ray(ray.origin, *ray.direction, RANGE);
         hit.ok().map(|hit| (hit.entity, hit.distance))
     });
 }

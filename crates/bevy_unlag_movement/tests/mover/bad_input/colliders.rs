@@ -42,13 +42,13 @@ fn invalid_colliders_do_not_affect_pawns_until_they_are_repaired() {
         let bad = app.world_mut().spawn((collider, place)).id();
         MoverScene::refresh(app.world_mut());
         let (with, _) = run(&mut app, &config, start, axis_inputs(127, 0, 64));
-        assert!(bits(&last(&usual)) == bits(&last(&with)), "{what}: {:?}", last(&with));
+        assert!(bits(&last_state(&usual)) == bits(&last_state(&with)), "{what}: {:?}", last_state(&with));
         app.world_mut()
             .entity_mut(bad)
             .insert((Collider::cuboid(0.5, 0.5, 0.5), Transform::from_xyz(3.0, 0.5, 0.0)));
         MoverScene::refresh(app.world_mut());
         let (mended, _) = run(&mut app, &config, start, axis_inputs(127, 0, 64));
-        assert!(last(&mended).position.x < 2.5, "{what}, repaired: {:?}", last(&mended));
+        assert!(last_state(&mended).position.x < 2.5, "{what}, repaired: {:?}", last_state(&mended));
     }
 }
 
@@ -120,7 +120,7 @@ fn mirrored_colliders_block_pawns() {
             let config = CapsuleConfig::default();
             let start = settled_pawn(&mut app, &config, Vec3::ZERO);
             let (states, _) = run(&mut app, &config, start, axis_inputs(127, 0, 40));
-            assert!(last(&states).position.x < 1.9, "collider {nr}, {side}: {:?}", last(&states));
+            assert!(last_state(&states).position.x < 1.9, "collider {nr}, {side}: {:?}", last_state(&states));
         }
     }
 }

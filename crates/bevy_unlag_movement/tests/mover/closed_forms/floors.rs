@@ -8,11 +8,11 @@ fn run_over_200_m_of_flat_floor_keeps_its_full_speed() {
         let mut app =
             Level::new().rate(rate).block(Vec3::new(-130.0, -1.0, -9.0), Vec3::new(130.0, 0.0, 9.0)).build();
         let start = expect_standing(&mut app, Vec3::X * -110.0);
-        let running = end(&run(&mut app, start, axis_inputs(127, 0, rate as usize), SETTLE).0);
+        let running = last_state(&run(&mut app, start, axis_inputs(127, 0, rate as usize), SETTLE).0);
         let seconds = 200.0 / 6.0;
         let count = ticks(&app, seconds);
         let (states, events) = run(&mut app, running, axis_inputs(127, 0, count), 0);
-        let way = end(&states).position.x - running.position.x;
+        let way = last_state(&states).position.x - running.position.x;
         let expected = 6.0 * count as f32 * tick_seconds(&app);
         assert!((way / expected - 1.0).abs() < 1e-3, "{way} m instead of {expected} m at {rate}/s");
         assert!(events.is_empty(), "{events:?} at {rate}/s");
@@ -63,12 +63,12 @@ fn run_over_any_floor_keeps_its_height_and_speed() {
         for direction in [Vec3::X, Vec3::new(1.0, 0.0, 1.0), Vec3::new(1.0, 0.0, -0.37)] {
             for sprint in [false, true] {
                 let start = expect_standing(&mut app, Vec3::new(-14.0, 0.0, 0.0));
-                let inputs = vec![CapsuleInput { sprint, ..along(direction) }; 192];
+                let inputs = vec![CapsuleInput { sprint, ..input_along(direction) }; 192];
                 let (states, events) = run(&mut app, start, inputs, SETTLE);
                 assert!(events.is_empty(), "{name} towards {direction}: {events:?}");
                 assert!(states.iter().all(|s| HOVER.contains(&s.position.y)), "{name} towards {direction}");
                 let speed = if sprint { 9.0 } else { 6.0 };
-                let way = states[64].position.distance(end(&states).position);
+                let way = states[64].position.distance(last_state(&states).position);
                 assert!((way - 2.0 * speed).abs() < 0.01, "{name} towards {direction}: {way} m in 2 s");
             }
         }
@@ -94,13 +94,13 @@ fn runs_up_and_down_slopes_stay_grounded() {
             let mut app = level.build();
             for sprint in [false, true] {
                 let start = expect_standing(&mut app, Vec3::X * -6.0);
-                let up = vec![CapsuleInput { sprint, ..along(Vec3::X) }; 320];
+                let up = vec![CapsuleInput { sprint, ..input_along(Vec3::X) }; 320];
                 let (states, events) = run(&mut app, start, up, SETTLE);
-                let high = end(&states);
+                let high = last_state(&states);
                 assert_eq!(mode_changes(&events), 0, "{name}, up {degrees}°: {events:?}");
                 assert!((high.position.y - top.y).abs() < 0.03, "{name}, up {degrees}°: {high:?}");
-                let resting = end(&run(&mut app, high, neutral_inputs(32), 0).0);
-                let down = vec![CapsuleInput { sprint, ..along(Vec3::NEG_X) }; 320];
+                let resting = last_state(&run(&mut app, high, neutral_inputs(32), 0).0);
+                let down = vec![CapsuleInput { sprint, ..input_along(Vec3::NEG_X) }; 320];
                 let (states, events) = run(&mut app, resting, down, 0);
                 assert_eq!(mode_changes(&events), 0, "{name}, down {degrees}°: {events:?}");
                 assert!(
@@ -108,9 +108,9 @@ fn runs_up_and_down_slopes_stay_grounded() {
                     "{name}: walking velocity must be horizontal"
                 );
                 assert!(
-                    HOVER.contains(&end(&states).position.y),
+                    HOVER.contains(&last_state(&states).position.y),
                     "{name}, down {degrees}°: {:?}",
-                    end(&states)
+                    last_state(&states)
                 );
             }
         }

@@ -191,7 +191,7 @@ pub(crate) fn run(
     })
 }
 
-pub(crate) fn last(states: &[CapsuleState]) -> CapsuleState {
+pub(crate) fn last_state(states: &[CapsuleState]) -> CapsuleState {
     states[states.len() - 1]
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn axis_inputs(right: i8, forward: i8, ticks: usize) -> Vec<CapsuleIn
 
 /// Returns a pawn at rest on the floor below `at`.
 pub(crate) fn settled_pawn(app: &mut App, config: &CapsuleConfig, at: Vec3) -> CapsuleState {
-    last(&run(app, config, CapsuleState::at(at + Vec3::Y * 0.05), axis_inputs(0, 0, 48)).0)
+    last_state(&run(app, config, CapsuleState::at(at + Vec3::Y * 0.05), axis_inputs(0, 0, 48)).0)
 }
 
 fn vector(rng: &mut SmallRng, size: f32) -> Vec3 {

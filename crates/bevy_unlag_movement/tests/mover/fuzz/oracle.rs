@@ -192,7 +192,7 @@ pub(crate) struct MoveChecker<'a> {
     /// Whether the level is a room with walls, floor and ceiling.
     pub(crate) room: bool,
     /// Number of moves that no platform influenced.
-    pub(crate) judged: usize,
+    pub(crate) checked_moves: usize,
 }
 
 /// Whether all numbers of a state are finite.
@@ -205,7 +205,7 @@ pub(crate) fn is_finite(state: &CapsuleState) -> bool {
 impl<'a> MoveChecker<'a> {
     pub(crate) fn new(level: &'a Level, config: &'a CapsuleConfig) -> Self {
         let oracle = Oracle::new(level);
-        Self { level, config, oracle, squeezed: false, depth: 0.0, room: true, judged: 0 }
+        Self { level, config, oracle, squeezed: false, depth: 0.0, room: true, checked_moves: 0 }
     }
 
     /// Whether `state` overlaps nothing and is a valid start.
@@ -246,7 +246,7 @@ impl<'a> MoveChecker<'a> {
         if carried || self.squeezed {
             return Ok(());
         }
-        self.judged += 1;
+        self.checked_moves += 1;
         if depth > MAX_DEPTH {
             return Err(format!("penetrates collider {thing} by {depth} m"));
         }

@@ -20,18 +20,18 @@ pub(crate) struct PathologicalLevel {
     /// Minimum distance, in metres, of a run of 3 s from the start along +X, if the way is clear.
     pub(crate) min_run_distance: Option<f32>,
     /// Direction from the start to the pathological geometry.
-    towards: Vec2,
+    direction: Vec2,
 }
 
 impl PathologicalLevel {
-    fn new(level: Level, start: Vec3, towards: Vec2) -> Self {
+    fn new(level: Level, start: Vec3, direction: Vec2) -> Self {
         Self {
             level: level.spot(start),
             config: CapsuleConfig::default(),
             start: CapsuleState::at(start),
             room: false,
             min_run_distance: None,
-            towards,
+            direction,
         }
     }
 
@@ -41,7 +41,7 @@ impl PathologicalLevel {
         let mut moves = random_moves(seed, &self.level, count);
         for (i, planned) in moves.iter_mut().enumerate() {
             if i / 64 % 2 == 0 {
-                let (right, forward) = (axis(self.towards.x), axis(-self.towards.y));
+                let (right, forward) = (axis(self.direction.x), axis(-self.direction.y));
                 let plain = PlannedMove::plain(CapsuleInput { right, forward, yaw: 0, ..planned.input });
                 // Each of those runs starts at the level's start.
                 *planned = if i % 64 == 0 { planned.at_spot(self.start.position) } else { plain };

@@ -9,9 +9,9 @@ use bevy_unlag_movement::{
 };
 
 use super::{EAST, FULL, build_with_karts, bumps, expect_parked, flat_level, rolling_kart, run, tune};
-use crate::common::{DT, Level, end, settle, spawn};
+use crate::common::{DT, Level, last_state, settle, spawn};
 
-fn other(feet: Vec3) -> PawnCapsule {
+fn other_kart(feet: Vec3) -> PawnCapsule {
     PawnCapsule { feet, up: Vec3::Y, radius: 0.7, half_height: 0.7, id: 1 }
 }
 
@@ -22,10 +22,10 @@ fn other_kart_blocks_only_with_block_collision() {
     {
         let mut app = build_with_karts(flat_level());
         tune(&mut app, |config| config.pawns = pawns);
-        spawn(&mut app, other(Vec3::new(10.0, 0.02, 0.0)));
+        spawn(&mut app, other_kart(Vec3::new(10.0, 0.02, 0.0)));
         let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 10.0);
         let (states, events) = run(&mut app, start, 128, |_, _| FULL);
-        let last = end(&states);
+        let last = last_state(&states);
         assert_eq!(last.position.x > 12.0, passes, "{pawns:?}: {last:?}");
         assert_eq!(bumps(&events).is_empty(), passes, "{pawns:?}: {events:?}");
         if !passes {
@@ -100,7 +100,7 @@ fn kart_detects_near_pawns_and_changes_of_surroundings_level_and_config() {
     };
     let alone = of(&mut app);
     assert!(!alone.0);
-    let near = spawn(&mut app, other(Vec3::X * 1.6));
+    let near = spawn(&mut app, other_kart(Vec3::X * 1.6));
     assert!(of(&mut app).0);
     app.world_mut().despawn(near);
     settle(&mut app);
@@ -156,7 +156,7 @@ fn extrapolated_kart_follows_its_curve_for_ten_ticks() {
     let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 15.0);
     for input in [FULL, KartInput { steering: 127, ..FULL }, KartInput { steering: -60, throttle: 30 }] {
         let (states, _) = run(&mut app, start, 64 + 10, |_, _| input);
-        let (known, truth) = (states[64], end(&states));
+        let (known, truth) = (states[64], last_state(&states));
         let acceleration = (known.velocity - states[62].velocity) / (2.0 * DT);
         let guessed = extrapolated(&mut app, &known, acceleration, 10);
         let off = guessed.position.distance(truth.position);

@@ -6,7 +6,7 @@ use bevy_unlag_movement::{KartConfig, KartEvent, KartInput, KartModel, KartState
 use rand::Rng;
 
 use super::{EAST, FULL, build_with_karts, flat_level, rolling_kart, run, tune};
-use crate::common::{DT, Level, bits, drive, end, first_difference, rng};
+use crate::common::{DT, Level, bits, drive, first_difference, last_state, rng};
 
 /// A walled yard, 60 m by 60 m, with tilted boxes.
 fn cluttered_yard() -> Level {
@@ -86,7 +86,7 @@ fn kart_steps_partial_ticks_and_survives_invalid_steps_and_configs() {
     let mut app = build_with_karts(flat_level());
     let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 10.0);
     let mut step =
-        |state: KartState, dt: f32| end(&drive::<KartModel>(&mut app, state, 1, 0, dt, |_, _| FULL).0);
+        |state: KartState, dt: f32| last_state(&drive::<KartModel>(&mut app, state, 1, 0, dt, |_, _| FULL).0);
     let half = step(start, DT * 0.5);
     assert!((half.position.x - start.position.x - 10.0 * DT * 0.5).abs() < 1e-2, "{half:?}");
     for dt in [0.0, -1.0, f32::NAN] {

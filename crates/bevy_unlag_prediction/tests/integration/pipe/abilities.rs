@@ -113,7 +113,7 @@ fn teleport_is_neither_eased_nor_counted_as_correction() {
 #[test]
 fn owner_is_notified_once_of_success() {
     for seed in 1..6 {
-        let mut pair = Pair::new(seed, LinkProfile { loss: 0.1, twice: 0.25, ..LinkProfile::AVERAGE });
+        let mut pair = Pair::new(seed, LinkProfile { loss: 0.1, duplication: 0.25, ..LinkProfile::AVERAGE });
         pair.play(blinks_at(EVERY_SECOND));
         pair.run(11.0);
         let all: Vec<_> = EVERY_SECOND.iter().map(|tick| (*tick, true, true)).collect();
@@ -124,7 +124,7 @@ fn owner_is_notified_once_of_success() {
 #[test]
 fn owner_is_notified_once_of_refusal() {
     for seed in 1..6 {
-        let mut pair = Pair::new(seed, LinkProfile { loss: 0.1, twice: 0.25, ..LinkProfile::AVERAGE });
+        let mut pair = Pair::new(seed, LinkProfile { loss: 0.1, duplication: 0.25, ..LinkProfile::AVERAGE });
         pair.server.res_mut::<WalkerWorld>().no_blink = true;
         pair.play(blinks_at(EVERY_SECOND));
         pair.run(11.0);

@@ -217,9 +217,9 @@ fn ack_of_another_epoch_is_ignored() {
     let foreign = Ack {
         epoch: 0,
         sequence: 0,
-        answered: AckedMove::Move(pair.client.tick().0 as u16),
-        waiting: 0,
-        held: core::time::Duration::ZERO,
+        acked: AckedMove::Move(pair.client.tick().0 as u16),
+        queued_moves: 0,
+        ack_delay: core::time::Duration::ZERO,
         lag: 0,
         loss: Default::default(),
         resolving: false,

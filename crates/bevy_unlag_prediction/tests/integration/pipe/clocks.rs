@@ -59,7 +59,7 @@ fn steered_clock_4_percent_fast_is_not_detected() {
 /// Runs all kinds of events in a world that starts at a tick. Returns both final states, the number of
 /// corrections, the number of outcomes and the distance of the two ticks.
 fn run_world_from(began: Tick) -> (WalkerState, WalkerState, u64, u64, i32) {
-    let profile = LinkProfile { loss: 0.1, twice: 0.2, ..LinkProfile::AVERAGE };
+    let profile = LinkProfile { loss: 0.1, duplication: 0.2, ..LinkProfile::AVERAGE };
     let mut pair = Pair::of(began, 3, profile);
     pair.play(|tick| match tick {
         ..1_500 if tick % 101 == 50 => WalkerInput::EAST.with(WalkerInput::BLINK | WalkerInput::FIRE),
@@ -108,7 +108,7 @@ fn pawn_is_published_at_any_tick() {
 #[test]
 fn new_epoch_starts_over_a_long_link_with_duplicates() {
     // A round trip of more than a second with 50 % duplicates, and then a silence that ends the epoch.
-    let profile = LinkProfile { twice: 0.5, ..LinkProfile::late(0.6) };
+    let profile = LinkProfile { duplication: 0.5, ..LinkProfile::late(0.6) };
     let mut pair = Pair::new(3, profile).tuned(|config| config.forced_update = 1.0);
     pair.play(circle);
     pair.run(6.0);
@@ -137,7 +137,7 @@ fn loss_is_measured_across_wraps_of_the_sequence_number() {
 
 #[test]
 fn duplicates_do_not_hide_loss() {
-    let mut pair = Pair::new(4, LinkProfile { loss: 0.2, twice: 0.5, ..LinkProfile::AVERAGE });
+    let mut pair = Pair::new(4, LinkProfile { loss: 0.2, duplication: 0.5, ..LinkProfile::AVERAGE });
     pair.play(circle);
     pair.run(20.0);
     let measured = pair.server.stats().loss;

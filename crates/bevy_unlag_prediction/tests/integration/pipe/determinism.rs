@@ -42,7 +42,8 @@ fn equal_seeds_give_equal_states() {
 fn duplicated_packets_change_no_state() {
     for seed in 1..4 {
         for calm in [LinkProfile { jitter: 0.0, ..LinkProfile::AVERAGE }, ROUGH] {
-            let (once, twice) = (eventful(seed, calm), eventful(seed, LinkProfile { twice: 0.25, ..calm }));
+            let (once, twice) =
+                (eventful(seed, calm), eventful(seed, LinkProfile { duplication: 0.25, ..calm }));
             assert_eq!(once.log.hash, twice.log.hash, "seed {seed}, {calm:?}");
         }
     }
@@ -70,7 +71,7 @@ fn loss_duplicates_and_reordering_change_no_result() {
         let (rest, moves) = run(LinkProfile::late(0.08));
         let bad = LinkProfile {
             loss: 0.1,
-            twice: 0.25,
+            duplication: 0.25,
             reordering: 0.3,
             reorder_delay: 0.1,
             ..LinkProfile::late(0.08)

@@ -105,7 +105,8 @@ fn long_link_with_loss_and_reordering_converges_within_450_ms() {
 
 #[test]
 fn stress_link_loses_at_most_one_percent_of_moves() {
-    let profile = LinkProfile { delay: 0.25, jitter: 0.1, loss: 0.25, twice: 0.25, ..LinkProfile::PERFECT };
+    let profile =
+        LinkProfile { delay: 0.25, jitter: 0.1, loss: 0.25, duplication: 0.25, ..LinkProfile::PERFECT };
     let pair = walked(6, profile, 120.0);
     let (client, server) = (pair.client.stats(), pair.server.stats());
     assert_eq!((client.malformed, server.malformed, pair.account().detected), (0, 0, 0));
@@ -114,7 +115,8 @@ fn stress_link_loses_at_most_one_percent_of_moves() {
 
 #[test]
 fn latency_of_one_second_is_survived_and_leaves_no_lasting_errors() {
-    let profile = LinkProfile { delay: 1.0, jitter: 0.1, loss: 0.25, twice: 0.25, ..LinkProfile::PERFECT };
+    let profile =
+        LinkProfile { delay: 1.0, jitter: 0.1, loss: 0.25, duplication: 0.25, ..LinkProfile::PERFECT };
     let mut pair = walked(7, profile, 120.0);
     assert!(pair.server.stats().moves > 4_000, "the pawn walks: {:?}", pair.server.stats());
     (pair.up.profile, pair.down.profile) = (LinkProfile::AVERAGE, LinkProfile::AVERAGE);

@@ -69,7 +69,7 @@ fn state_changed_beside_the_moves_causes_a_correction_each_time() {
 
 #[test]
 fn equal_simultaneous_pushes_are_all_applied() {
-    let mut pair = Pair::new(12, LinkProfile { loss: 0.2, twice: 0.25, ..LinkProfile::AVERAGE });
+    let mut pair = Pair::new(12, LinkProfile { loss: 0.2, duplication: 0.25, ..LinkProfile::AVERAGE });
     pair.run(2.0);
     for _ in 0..6 {
         pair.push(Push::Shove(2));

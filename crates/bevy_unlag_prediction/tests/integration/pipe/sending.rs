@@ -37,7 +37,7 @@ fn move_packet_carries_tick_inputs_and_check_of_the_result() {
     let read = MovePacket::<WalkerInput>::read(&mut BitReader::new(&bytes)).expect("the packet is valid");
     assert_eq!(read, packet);
     assert_eq!(read.newest_tick(Tick(70_010)), Tick(70_000));
-    assert_eq!(read.last_received_snapshot(Tick(70_010)).map(|ack_bits| ack_bits.0 & 0xff), Some(254));
+    assert_eq!(read.last_received_snapshot(Tick(70_010)).map(|tick| tick.0 & 0xff), Some(254));
     assert!(bytes.len() <= 20, "{} bytes", bytes.len());
     // A change of position, mode or shots shows in the check.
     for other in [

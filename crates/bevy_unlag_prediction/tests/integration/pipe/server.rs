@@ -186,7 +186,7 @@ fn initial_state_is_not_counted_as_correction() {
     pair.server.edit::<WalkerState>().at = Vec3::new(40.0, 0.0, 3.0);
     pair.play(zigzag);
     pair.run(5.0);
-    assert_eq!(pair.client.stats().corrections_of(CorrectionCause::Start), 0);
+    assert_eq!(pair.client.stats().corrections_of(CorrectionCause::InitialState), 0);
     assert_eq!(pair.corrections(), 0, "{:?}", pair.client.stats());
     assert!(pair.mine().at.x > 30.0);
 }

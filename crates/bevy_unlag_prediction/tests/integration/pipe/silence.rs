@@ -215,7 +215,7 @@ fn saved_moves_and_queue_stay_bounded_in_a_long_silence() {
     pair.run(120.0);
     let stats: PredictionStats = pair.client.stats();
     assert_eq!(stats.unacknowledged_moves, bevy_unlag_prediction::SavedMoves::<Walker>::CAPACITY as u32);
-    assert_eq!(pair.server.get::<bevy_unlag_prediction::MoveQueue<Walker>>().waiting(), 0);
+    assert_eq!(pair.server.get::<bevy_unlag_prediction::MoveQueue<Walker>>().queued_moves(), 0);
     pair.cut(false);
     assert_converges_within(&mut pair, 2.0 * RTT + 0.5);
 }

@@ -12,7 +12,7 @@ const BEHIND: i32 = 5;
 fn pair(profile: LinkProfile) -> Pair {
     let mut pair = Pair::new(3, profile);
     let hear = |tick: Res<CurrentTick>, mut heard: ResMut<LastReceivedSnapshot>| {
-        heard.arrived(tick.0.offset(-BEHIND));
+        heard.record(tick.0.offset(-BEHIND));
     };
     pair.client.app.add_systems(FixedUpdate, hear.before(MoveSystems::Step));
     pair.play(

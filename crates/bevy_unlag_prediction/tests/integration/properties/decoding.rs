@@ -88,7 +88,7 @@ fn packet() -> impl Strategy<Value = Packet> {
 }
 
 fn ack() -> impl Strategy<Value = Ack> {
-    let answered = prop_oneof![
+    let acked = prop_oneof![
         1 => any::<u32>().prop_map(|now| AckedMove::Start { now: Tick(now) }),
         4 => any::<u16>().prop_map(AckedMove::Move),
     ];
@@ -99,21 +99,21 @@ fn ack() -> impl Strategy<Value = Ack> {
             ClientAdjustment { cause, config, surroundings, state }
         });
     (
-        ((0..8u8, any::<u8>()), answered, 0..16u8, 0..1_023_750_000u32, -512..512i16),
+        ((0..8u8, any::<u8>()), acked, 0..16u8, 0..1_023_750_000u32, -512..512i16),
         (0.0..1.0f32, any::<bool>(), any::<u64>(), pushes, prop::option::of(adjustment)),
     )
         .prop_map(
             |(
-                ((epoch, sequence), answered, waiting, held, lag),
+                ((epoch, sequence), acked, queued_moves, ack_delay, lag),
                 (loss, resolving, outcomes, pushes, adjustment),
             )| {
-                let (held, loss) = (Duration::from_nanos(held.into()), LossLevel::of(loss));
+                let (ack_delay, loss) = (Duration::from_nanos(ack_delay.into()), LossLevel::of(loss));
                 Ack {
                     epoch,
                     sequence,
-                    answered,
-                    waiting,
-                    held,
+                    acked,
+                    queued_moves,
+                    ack_delay,
                     lag,
                     loss,
                     resolving,
@@ -142,7 +142,7 @@ fn corrupted(real: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<
 
 /// Returns whether two acknowledgements are equal except for the rounding of a time.
 fn same(a: &Ack, b: &Ack) -> bool {
-    a.held.abs_diff(b.held) <= ACK_DELAY_UNIT && *a == Ack { held: a.held, ..b.clone() }
+    a.ack_delay.abs_diff(b.ack_delay) <= ACK_DELAY_UNIT && *a == Ack { ack_delay: a.ack_delay, ..b.clone() }
 }
 
 fn is_finite(place: &WalkerState) -> bool {
@@ -189,8 +189,8 @@ proptest! {
     #[test]
     fn any_bytes_decode_to_a_bounded_ack_or_fail(bytes in corrupted(ack().prop_map(|a| encoded(&a)))) {
         if let Ok(ack) = decoded::<Ack>(&bytes) {
-            prop_assert!(ack.epoch < 8 && ack.waiting < 16 && (-512..512).contains(&ack.lag));
-            prop_assert!(ack.held < Duration::from_millis(1_024), "{:?}", ack.held);
+            prop_assert!(ack.epoch < 8 && ack.queued_moves < 16 && (-512..512).contains(&ack.lag));
+            prop_assert!(ack.ack_delay < Duration::from_millis(1_024), "{:?}", ack.ack_delay);
             prop_assert!(ack.pushes.len() <= MAX_PUSHES && ack.pushes.capacity() <= 2 * MAX_PUSHES);
             prop_assert!(ack.pushes.iter().all(|(_, push)| push.0.is_finite()));
             prop_assert!(ack.adjustment.is_none_or(|adjustment| is_finite(&adjustment.state)));

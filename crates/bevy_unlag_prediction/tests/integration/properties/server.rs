@@ -129,8 +129,8 @@ impl Monitor {
         if !finite(place) || !finite(&shown.state) {
             return Err(format!("{place:?}, published as {:?}", shown.state));
         }
-        if queue.waiting() > MOST_WAITING {
-            return Err(format!("{} moves are queued", queue.waiting()));
+        if queue.queued_moves() > MOST_WAITING {
+            return Err(format!("{} moves are queued", queue.queued_moves()));
         }
         Ok(())
     }

@@ -71,7 +71,8 @@ impl Server {
         };
         let overrides = [StampOverride { target: ID, from, to, shift }];
         let round_trip = Some(Duration::from_millis(150));
-        let view = View { overrides: &overrides, sent: Some(&self.log), round_trip, ..View::from(time) };
+        let view =
+            QueryView { overrides: &overrides, sent: Some(&self.log), round_trip, ..QueryView::from(time) };
         let moment = Moment::from_view(&view, limits, self.now, TICK).expect("recent enough");
         let frames = FrameHistory::default();
         let target = Target { entity: Entity::PLACEHOLDER, id: ID, path: history, history: &frames, mode };

@@ -230,5 +230,5 @@ fn passes_origin(a: Vec3A, b: Vec3A, radius: f32) -> bool {
 pub(crate) fn is_continuous(from: &Body<'_>, to: &Body<'_>, seconds: f32) -> bool {
     let speed = from.pose.velocity.length().max(to.pose.velocity.length());
     let moved = from.pose.position.distance(to.pose.position);
-    from.boxes.same(to.boxes) && moved <= 2.0 * speed * seconds + 0.25
+    from.boxes.is_same_set(to.boxes) && moved <= 2.0 * speed * seconds + 0.25
 }

@@ -17,7 +17,7 @@ pub enum FlightStepHit {
         part: f32,
     },
     /// An [`Occluder`](crate::Occluder).
-    Mover {
+    Occluder {
         /// Entity of the occluder.
         by: Entity,
         /// Fraction of the step.
@@ -31,7 +31,7 @@ impl Rewound<'_, '_, '_> {
     /// geometry is not tested; see [`WorldTrace::touch`](crate::WorldTrace::touch). `muzzle` is the
     /// position from which it was fired. Returns `None` if it hits nothing or the input is invalid.
     #[must_use]
-    pub fn fly(
+    pub fn cast_step(
         &self,
         later: &Self,
         (a, b): (Vec3, Vec3),
@@ -55,7 +55,7 @@ impl Rewound<'_, '_, '_> {
                 }
             }
             // `walls` is empty, so the obstacle is an occluder.
-            Err(by) => FlightStepHit::Mover { by: by?, part: met.part },
+            Err(by) => FlightStepHit::Occluder { by: by?, part: met.part },
         })
     }
 }

@@ -125,7 +125,7 @@ impl ComparisonStats {
             ("from the inside", answer.distance == 0.0),
             ("several targets", seen.iter().filter(|target| met(target)).count() > 1),
             ("overridden", target.named),
-            ("an earlier set of boxes", !target.set.same(newest)),
+            ("an earlier set of boxes", !target.set.is_same_set(newest)),
             ("despawned since", target.person.gone.is_some()),
             ("crouched", target.sample.crouch > 0.0),
             ("on a base", on_base),
@@ -157,7 +157,7 @@ pub fn assert_rays_agree(
         _ => Ok(None),
     };
     let then = match (query.at(asked.time()), admitted) {
-        (Ok(then), Ok(_)) => then.of(filter),
+        (Ok(then), Ok(_)) => then.with_filter(filter),
         (Err(refused), Err(expected)) if refused == expected => {
             checked.count_situation("refused", 1);
             return;

@@ -8,7 +8,7 @@ use bevy_rapier3d::{
 use bevy_unlag_core::{
     BasePoses, Interpolation, LimbPoses, NetId, PoseSample, PoseSampler, SUB_TICKS, ViewStamp, ViewTime,
 };
-use bevy_unlag_rewind::{HitBoxes, HitGroup, RewindFilter, RewindLimits, RewindMode, RewindTime, View};
+use bevy_unlag_rewind::{HitBoxes, HitGroup, QueryView, RewindFilter, RewindLimits, RewindMode, RewindTime};
 
 use crate::differential::{
     hit_box_sets::REACH,
@@ -97,10 +97,10 @@ fn drawn_pose(
 
 fn allows(filter: &RewindFilter<'_>, person: &CrowdTarget) -> bool {
     let layers = person.layers.map_or(u32::MAX, |layers| layers.0);
-    filter.without != Some(person.entity)
+    filter.exclude != Some(person.entity)
         && !(filter.exclude_team.is_some() && filter.exclude_team == person.team)
         && layers & filter.layers.0 != 0
-        && filter.only.is_none_or(|only| only(person.entity))
+        && filter.predicate.is_none_or(|only| only(person.entity))
 }
 
 /// Returns all targets that can be hit at a query time.
@@ -111,7 +111,7 @@ pub fn all_targets<'a>(
 ) -> Vec<OracleTarget<'a>> {
     let world = crowd.app.world();
     let limits = match time {
-        RewindTime::View(View { limits: Some(limits), .. }) => limits,
+        RewindTime::View(QueryView { limits: Some(limits), .. }) => limits,
         _ => world.resource::<RewindLimits>(),
     };
     let mut room = LimbPoses::default();
@@ -167,7 +167,7 @@ fn inflated(shape: &SharedShape, by: f32) -> SharedShape {
     }
 }
 
-/// How the oracle intersects a ray with a shape.
+/// Intersection method of the oracle for a ray and a shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RayMethod {
     /// Parry's own ray cast. It is iterative for capsules and cylinders and off by up to a millimetre.

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
 use bevy_unlag_rewind::{
-    HitLayers, RewindFilter, RewindLimits, RewindMode, RewindTime, StampOverride, Team, View,
+    HitLayers, QueryView, RewindFilter, RewindLimits, RewindMode, RewindTime, StampOverride, Team,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng, seq::IndexedRandom};
 
@@ -40,19 +40,24 @@ impl RandomQuery {
         match self.kind {
             Kind::Now => RewindTime::Now,
             Kind::At => RewindTime::At(self.time),
-            Kind::View => RewindTime::View(View {
+            Kind::View => RewindTime::View(QueryView {
                 overrides: &self.overrides,
                 bases: self.bases,
                 queued_ticks: self.queued_ticks,
                 limits: self.limits.as_ref(),
-                ..View::from(self.time)
+                ..QueryView::from(self.time)
             }),
         }
     }
 
     pub fn filter<'a>(&self, half: &'a (dyn Fn(Entity) -> bool + Sync)) -> RewindFilter<'a> {
-        let only = self.some.then_some(half);
-        RewindFilter { without: self.without, exclude_team: self.exclude_team, layers: self.layers, only }
+        let predicate = self.some.then_some(half);
+        RewindFilter {
+            exclude: self.without,
+            exclude_team: self.exclude_team,
+            layers: self.layers,
+            predicate,
+        }
     }
 }
 

@@ -288,7 +288,7 @@ impl RandomWorld {
         if self.rng.random_bool(0.01) {
             let set = self.wardrobe.choose(person.rig.is_some(), &mut self.rng);
             let worn = &person.sets.last().expect("a target must have a set").1;
-            if !worn.same(&set) {
+            if !worn.is_same_set(&set) {
                 person.sets.push((next, set.clone()));
                 self.app.world_mut().entity_mut(person.entity).insert(set);
             }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
 use bevy_unlag_rewind::{
-    ClaimedTarget, CoverProtection, Miss, RewindFilter, RewindLimits, RewindTime, TargetHit, View,
+    ClaimedTarget, CoverProtection, Miss, QueryView, RewindFilter, RewindLimits, RewindTime, TargetHit,
     humanoid_hit_boxes,
 };
 use rand::Rng;
@@ -118,7 +118,7 @@ fn padded_ray_hits_the_claimed_target_within_its_padding() {
 }
 
 /// Spawns a target that stands still at `at`.
-fn target(range: &mut Range, id: u16, at: Vec3) -> Entity {
+fn add_standing_target(range: &mut Range, id: u16, at: Vec3) -> Entity {
     let stands = CircularMotion { middle: at, radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(id, stands, humanoid_hit_boxes())
 }
@@ -126,12 +126,12 @@ fn target(range: &mut Range, id: u16, at: Vec3) -> Entity {
 #[test]
 fn claimed_target_is_hit_only_within_padding_filter_and_line_of_sight() {
     let mut range = Range::new(0, true);
-    let one = target(&mut range, 1, Vec3::NEG_Z * 10.0);
-    target(&mut range, 2, Vec3::new(3.0, 0.0, -10.0));
+    let one = add_standing_target(&mut range, 1, Vec3::NEG_Z * 10.0);
+    add_standing_target(&mut range, 2, Vec3::new(3.0, 0.0, -10.0));
     range.run(40);
     let shoot = |range: &mut Range, aside: f32, target: u16, padding: f32, filter: RewindFilter| {
         range.query(|query, _| {
-            let then = query.at(RewindTime::Now).expect("the present must be available").of(filter);
+            let then = query.at(RewindTime::Now).expect("the present must be available").with_filter(filter);
             let claimed = ClaimedTarget { target: NetId(target), padding };
             let hit = then.cast_ray_claimed(Vec3::new(aside, 1.3, 0.0), Vec3::NEG_Z, 50.0, claimed);
             hit.map(|hit| hit.target.0)
@@ -147,7 +147,7 @@ fn claimed_target_is_hit_only_within_padding_filter_and_line_of_sight() {
     assert!(shoot(&mut range, beside, 77, 0.4, all).is_err(), "an unknown target is claimed");
     assert_eq!(shoot(&mut range, 3.0, 1, 0.4, all), Ok(2), "an exact hit on another target counts");
     assert_eq!(shoot(&mut range, beside, 1, f32::INFINITY, all), Ok(1));
-    let without = RewindFilter::without(one);
+    let without = RewindFilter::exclude(one);
     assert!(shoot(&mut range, beside, 1, 0.4, without).is_err(), "the filter excludes the claimed target");
 
     // A wall between the ray and the target, parallel to the ray.
@@ -165,8 +165,8 @@ fn claimed_target_is_hit_only_within_padding_filter_and_line_of_sight() {
 fn target_in_cover_still_blocks_a_claimed_ray() {
     let mut range = Range::new(0, true);
     // The first target goes behind a wall and into cover; the shooter claims the one behind it.
-    let one = target(&mut range, 1, Vec3::NEG_Z * 8.0);
-    target(&mut range, 2, Vec3::new(0.7, 0.0, -12.0));
+    let one = add_standing_target(&mut range, 1, Vec3::NEG_Z * 8.0);
+    add_standing_target(&mut range, 2, Vec3::new(0.7, 0.0, -12.0));
     range.run(60);
     let seen = ViewTime::after(range.now(), -1.0);
     let walk = CircularMotion { middle: Vec3::new(9.0, 0.0, -8.0), radius: 0.0, speed: 0.0, start: 0.0 };
@@ -181,14 +181,14 @@ fn target_in_cover_still_blocks_a_claimed_ray() {
     let limits = RewindLimits {
         cover: Some(CoverProtection {
             grace: core::time::Duration::from_millis(50),
-            beyond: core::time::Duration::from_millis(50),
+            max_exempt_age: core::time::Duration::from_millis(50),
         }),
         ..default()
     };
     let shoot = |range: &mut Range, limits: &RewindLimits, filter: RewindFilter| {
         range.query(|query, _| {
-            let view = View { limits: Some(limits), ..View::from(seen) };
-            let then = query.at(RewindTime::View(view)).expect("a valid view").of(filter);
+            let view = QueryView { limits: Some(limits), ..QueryView::from(seen) };
+            let then = query.at(RewindTime::View(view)).expect("a valid view").with_filter(filter);
             let claimed = ClaimedTarget { target: NetId(2), padding: 0.6 };
             then.cast_ray_claimed(Vec3::Y * 1.3, Vec3::NEG_Z, 50.0, claimed).map(|hit| hit.target)
         })
@@ -200,7 +200,7 @@ fn target_in_cover_still_blocks_a_claimed_ray() {
         "the first target must be hit without cover protection"
     );
     assert_eq!(
-        shoot(&mut range, &limits, RewindFilter::without(one)),
+        shoot(&mut range, &limits, RewindFilter::exclude(one)),
         Ok(NetId(2)),
         "the claimed target must be hit without the first one"
     );

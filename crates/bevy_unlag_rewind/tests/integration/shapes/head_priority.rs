@@ -38,7 +38,7 @@ fn spawn_scene() -> (Range, Entity) {
 
 type Answer = Result<HitGroup, ()>;
 
-fn group(answer: Result<TargetHit, Miss>) -> Answer {
+fn expect_group(answer: Result<TargetHit, Miss>) -> Answer {
     answer.map(|hit| hit.group).map_err(|miss| match miss {
         Miss::Blocked { hit, .. } => assert_eq!(hit.group, HitGroup::Head, "must block the head"),
         miss => panic!("{miss:?}"),
@@ -74,26 +74,31 @@ fn expect_answers_of_all_queries(range: &mut Range) -> Vec<(&'static str, Answer
             }
         };
         vec![
-            ("a ray", group(then.cast_ray(origin, way, MAX))),
-            ("a pellet", group(pellets.results()[0])),
-            ("a beam", group(then.cast_beam(origin, way, MAX, &mut BeamCache::default()))),
-            ("a ray at posed targets", group(then.cast_ray_among(&posed, origin, way, MAX))),
-            ("a ball", group(then.cast_ball(origin, way, MAX, 0.05))),
+            ("a ray", expect_group(then.cast_ray(origin, way, MAX))),
+            ("a pellet", expect_group(pellets.results()[0])),
+            ("a beam", expect_group(then.cast_beam(origin, way, MAX, &mut BeamCache::default()))),
+            ("a ray at posed targets", expect_group(then.cast_ray_among(&posed, origin, way, MAX))),
+            ("a ball", expect_group(then.cast_ball(origin, way, MAX, 0.05))),
             (
                 "a capsule",
-                group(then.cast_capsule((origin - Vec3::Y * 0.1, origin + Vec3::Y * 0.1), 0.05, way, MAX)),
+                expect_group(then.cast_capsule(
+                    (origin - Vec3::Y * 0.1, origin + Vec3::Y * 0.1),
+                    0.05,
+                    way,
+                    MAX,
+                )),
             ),
-            ("a blade", group(blade.map(|()| blades[0].hit))),
+            ("a blade", expect_group(blade.map(|()| blades[0].hit))),
             ("a point projectile", flight(0.0)),
             ("a ball projectile", flight(0.05)),
-            ("a replay", group(replayed)),
+            ("a replay", expect_group(replayed)),
         ]
     });
     let drawn = move |query: DrawnQuery| query.cast_ray(origin, way, MAX, &RewindFilter::default());
     let drawn = range.app.world_mut().run_system_once(drawn).expect("the query must run");
     all.extend([
-        ("colliders", group(by_colliders)),
-        ("recorded colliders", group(by_records)),
+        ("colliders", expect_group(by_colliders)),
+        ("recorded colliders", expect_group(by_records)),
         ("the screen", drawn.map(|hit| hit.group).ok_or(())),
     ]);
     all
@@ -276,11 +281,11 @@ fn non_finite_and_huge_origins_are_invalid_queries() {
             assert_eq!(pellets.results(), [nonsense]);
             assert!(then.pose_along(origin, way, MAX, 0.1, &mut posed).is_err());
             assert_eq!(posed.cast_ray(origin, way, MAX), nonsense);
-            assert_eq!(then.world(origin, way, MAX), None);
+            assert_eq!(then.first_obstacle(origin, way, MAX), None);
         }
         // Infinite range is valid.
         assert!(then.cast_ray(Vec3::Y * 1.33, Vec3::NEG_Z, f32::INFINITY).is_ok());
-        assert!(then.world(Vec3::Y * 1.33, Vec3::NEG_Z, f32::INFINITY).is_some());
+        assert!(then.first_obstacle(Vec3::Y * 1.33, Vec3::NEG_Z, f32::INFINITY).is_some());
     });
     let drawn = |query: DrawnQuery| {
         let filter = RewindFilter::default();

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
 use bevy_unlag_rewind::{
     Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, MeleeArc, MeleeHit, Miss, Pellets, PosedTargets,
-    RewindLimits, RewindMode, RewindTime, Rewound, TargetHit, View, WallPenetration, humanoid_hit_boxes,
+    QueryView, RewindLimits, RewindMode, RewindTime, Rewound, TargetHit, WallPenetration, humanoid_hit_boxes,
 };
 
 use crate::shapes::range::{CircularMotion, Range};
@@ -53,7 +53,8 @@ fn all_queries_test_the_past_with_rewind_and_the_present_without() {
         let chest = runner.place(then).translation + Vec3::Y * 1.33;
         let time = ViewTime::after(range.now(), -f64::from(age));
         let found = range.query(|query, _| {
-            let then = query.at(RewindTime::View(View::from(time))).expect("the view must be recent enough");
+            let then =
+                query.at(RewindTime::View(QueryView::from(time))).expect("the view must be recent enough");
             run_all_queries(&then, chest, chest + Vec3::new(3.0, 0.5, 4.0))
         });
         for (question, hit) in found {
@@ -126,7 +127,7 @@ fn non_finite_and_degenerate_queries_are_rejected_as_invalid() {
             assert_invalid(then.melee_box(pose, Vec3::ONE, 1.0, &mut Vec::new()).err());
             assert_invalid(then.catch_up(0.0, 1.0, |_| place).err());
             assert_invalid(then.catch_up(0.0, 1.0, |seconds| if seconds > 0.05 { place } else { ok }).err());
-            assert_eq!(then.world_ball(place, Vec3::X, far, 0.1), None);
+            assert_eq!(then.first_obstacle_ball(place, Vec3::X, far, 0.1), None);
         }
         assert_invalid(then.closest_point(ok, f32::NAN).err());
         let flat = Isometry3d { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..default() };

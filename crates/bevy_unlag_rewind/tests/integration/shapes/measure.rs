@@ -1,5 +1,5 @@
-//! Measurements of the queries in microseconds: `cargo test --release --test integration shapes::measure -- --ignored
-//! --nocapture`.
+//! Measurements of the queries in microseconds: `cargo test --release --test integration shapes::measure --
+//! --ignored --nocapture`.
 
 use std::time::Instant;
 

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, PoseSampler, Tick, ViewTime};
-use bevy_unlag_rewind::{Miss, PosedTargets, RewindTime, ShotEvidence, TargetHit, View, humanoid_hit_boxes};
+use bevy_unlag_rewind::{
+    Miss, PosedTargets, QueryView, RewindTime, ShotEvidence, TargetHit, humanoid_hit_boxes,
+};
 use bevy_unlag_smoothing::SentSnapshots;
 
 use crate::shapes::range::{CircularMotion, Range, random_point};
@@ -63,8 +65,9 @@ fn complete_log_marked_as_hidden_gives_the_same_hits() {
     let other = hidden(complete.clone(), range.now());
     let time = ViewTime::after(range.now(), -10.3);
     range.query(|query, _| {
-        let at =
-            |log| query.at(RewindTime::View(View { sent: Some(log), ..View::from(time) })).expect("valid");
+        let at = |log| {
+            query.at(RewindTime::View(QueryView { sent: Some(log), ..QueryView::from(time) })).expect("valid")
+        };
         let (one, other) = (at(&complete), at(&other));
         let mut hits = 0;
         for (origin, way) in &rays {
@@ -96,7 +99,7 @@ fn partially_sent_targets_are_hit_where_the_shooters_screen_had_them() {
     let time = ViewTime::after(range.now(), -10.3);
     let (mut hits, mut elsewhere) = (0, 0);
     range.query(|query, targets| {
-        let view = |sent| RewindTime::View(View { sent, ..View::from(time) });
+        let view = |sent| RewindTime::View(QueryView { sent, ..QueryView::from(time) });
         let (then, all) =
             (query.at(view(Some(&log))).expect("a valid view"), query.at(view(None)).expect("a valid view"));
         let mut posed = Vec::new();
@@ -108,9 +111,9 @@ fn partially_sent_targets_are_hit_where_the_shooters_screen_had_them() {
             let there = all.pose(entity).expect("the target must be present").position;
             elsewhere += u32::from(there.distance(pose.position) > 0.1);
             let only = move |other: Entity| other == entity;
-            let filter = bevy_unlag_rewind::RewindFilter { only: Some(&only), ..default() };
+            let filter = bevy_unlag_rewind::RewindFilter { predicate: Some(&only), ..default() };
             let mut one = PosedTargets::default();
-            then.of(filter)
+            then.with_filter(filter)
                 .pose_around(Vec3::ZERO, Vec3::splat(200.0), &mut one)
                 .expect("the volume must be valid");
             assert_eq!(one.len(), 1);
@@ -145,8 +148,9 @@ fn never_sent_target_is_a_miss_reason_only_near_the_ray() {
     let log = hidden(log, range.now());
     let time = ViewTime::after(range.now(), -10.3);
     range.query(|query, _| {
-        let then =
-            query.at(RewindTime::View(View { sent: Some(&log), ..View::from(time) })).expect("a valid view");
+        let then = query
+            .at(RewindTime::View(QueryView { sent: Some(&log), ..QueryView::from(time) }))
+            .expect("a valid view");
         let shoot = |way: Vec3| then.cast_ray(Vec3::Y * 1.3, way, MAX).map(|hit| hit.target);
         assert_eq!(shoot(Vec3::NEG_Z), Ok(NetId(1)));
         assert_eq!(shoot(Vec3::X), Ok(NetId(3)));
@@ -171,7 +175,7 @@ fn evidence_with_a_partial_log_replays_and_is_less_than_half_larger() {
     let mut sizes = [0, 0];
     range.query(|query, _| {
         for (log, size) in [&complete, &some].into_iter().zip(&mut sizes) {
-            let view = View { sent: Some(log), ..View::from(time) };
+            let view = QueryView { sent: Some(log), ..QueryView::from(time) };
             let then = query.at(RewindTime::View(view)).expect("a valid view");
             for (origin, way) in &rays {
                 let evidence = then.evidence(*origin, *way, MAX);
@@ -204,7 +208,7 @@ fn print_query_times_with_a_log() {
                     let started = Instant::now();
                     hits = 0;
                     for (origin, way) in &rays {
-                        let view = View { sent: Some(log), ..View::from(time) };
+                        let view = QueryView { sent: Some(log), ..QueryView::from(time) };
                         let then = query.at(RewindTime::View(view)).expect("a valid view");
                         hits += u32::from(then.cast_ray(*origin, *way, MAX).is_ok());
                     }

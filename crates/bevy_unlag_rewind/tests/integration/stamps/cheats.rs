@@ -10,7 +10,7 @@ use crate::stamps::{
     strafer::Strafer,
 };
 
-/// How much older than its own screen a client's shots were tested, in ticks.
+/// Age beyond its own screen at which a client's shots were tested, in ticks.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
     mean: f64,
@@ -26,13 +26,13 @@ fn gain(cheat: Cheat, bursts: bool, trust: &ViewValidationConfig) -> Gain {
 }
 
 fn gain_of(cheater: Setup, trust: &ViewValidationConfig) -> Gain {
-    let Setup { cheat, bursts, bunch, seconds, .. } = cheater;
+    let Setup { cheat, bursts, move_burst, seconds, .. } = cheater;
     let mut worst = Gain { mean: f64::MIN, most: f64::MIN, hits: f64::MIN };
     for rtt in [0.0, 0.05, 0.15, 0.3] {
         for (jitter, loss) in [(0.0, 0.0), (0.01, 0.05), (0.03, 0.05)] {
             let setup = Setup { rtt, jitter, loss, ..cheater };
             let played = simulate(&setup, trust);
-            let older: Vec<f64> = played.shots.iter().map(ValidatedShot::older).collect();
+            let older: Vec<f64> = played.shots.iter().map(ValidatedShot::excess_age).collect();
             let mean = older.iter().sum::<f64>() / older.len() as f64;
             let most = older.iter().copied().fold(f64::MIN, f64::max);
             let target = Strafer::new(setup.seed, seconds);
@@ -47,7 +47,7 @@ fn gain_of(cheater: Setup, trust: &ViewValidationConfig) -> Gain {
                 (played.shots.iter().filter(lied).count(), played.shots.iter().filter(honest).count());
             let hits = (lied as f64 - honest as f64) / older.len() as f64 * 100.0;
             println!(
-                "{cheat:?}, bursts {bursts}, {bunch:?}, {:3.0} ms ± {:2.0}, {:1.0} %: {mean:5.2} ticks older \
+                "{cheat:?}, bursts {bursts}, {move_burst:?}, {:3.0} ms ± {:2.0}, {:1.0} %: {mean:5.2} ticks older \
                  on average, {most:5.2} at most, {lied} hits instead of {honest} ({hits:+.1} %), \
                  frames of {}, {} shots, {} errors",
                 rtt * 1e3,
@@ -68,7 +68,7 @@ fn gain_of(cheater: Setup, trust: &ViewValidationConfig) -> Gain {
 fn accept_all_claims() -> ViewValidationConfig {
     let long = Duration::from_secs(3);
     ViewValidationConfig {
-        frame: long,
+        frame_allowance: long,
         max_playout: long,
         rtt_slack: long,
         ..ViewValidationConfig::default()
@@ -103,8 +103,8 @@ fn delayed_acknowledgements_gain_few_ticks_and_no_hits() {
 fn faked_downlink_stalls_gain_at_most_the_maximum_playout() {
     let trust = ViewValidationConfig::default();
     for bursts in [true, false] {
-        let gain = gain(Cheat::Stall(0.6), bursts, &trust);
-        let most = (trust.max_playout + trust.rtt_slack + trust.frame).as_secs_f64() * 64.0 + 1.0;
+        let gain = gain(Cheat::FakeStall(0.6), bursts, &trust);
+        let most = (trust.max_playout + trust.rtt_slack + trust.frame_allowance).as_secs_f64() * 64.0 + 1.0;
         assert!(gain.most < most, "{gain:?}, {most} ticks");
         // In every second shot; a client that fires in bursts cannot alternate that fast.
         assert!(gain.mean < if bursts { 4.5 } else { most / 2.0 }, "{gain:?}");
@@ -114,25 +114,27 @@ fn faked_downlink_stalls_gain_at_most_the_maximum_playout() {
 #[test]
 fn optimal_claims_gain_no_more_than_the_frame_allowance() {
     let choosing = Setup { cheat: Cheat::Optimal, seconds: 120.0, ..Setup::default() };
-    let strict =
-        gain_of(choosing, &ViewValidationConfig { frame: Duration::ZERO, ..ViewValidationConfig::default() });
+    let strict = gain_of(
+        choosing,
+        &ViewValidationConfig { frame_allowance: Duration::ZERO, ..ViewValidationConfig::default() },
+    );
     let usual = gain_of(choosing, &ViewValidationConfig::default());
     // Two packets in the time of fifteen are not a long frame.
-    let sparse = gain_of(Setup { bunch: (15, true), ..choosing }, &ViewValidationConfig::default());
+    let sparse = gain_of(Setup { move_burst: (15, true), ..choosing }, &ViewValidationConfig::default());
     // A client that sends its moves in bursts counts as a slow machine, and moves like one.
-    let bunched = gain_of(Setup { bunch: (15, false), ..choosing }, &ViewValidationConfig::default());
+    let bunched = gain_of(Setup { move_burst: (15, false), ..choosing }, &ViewValidationConfig::default());
     println!("strict {strict:?}\nusual {usual:?}\nsparse {sparse:?}\nbunched {bunched:?}");
     assert!(usual.mean < 1.2 && usual.most < 8.0 && usual.hits < 30.0, "{usual:?}");
     assert!(sparse.mean < 2.5 && sparse.most < 10.0 && sparse.hits < 50.0, "{sparse:?}");
     assert!(strict.hits < usual.hits && usual.hits < bunched.hits, "{strict:?} {bunched:?}");
-    let most = ViewValidationConfig::default().longest_frame.as_secs_f64() * 64.0 + 2.0;
+    let most = ViewValidationConfig::default().max_frame_allowance.as_secs_f64() * 64.0 + 2.0;
     assert!(bunched.most < most, "{bunched:?}");
 }
 
 #[test]
 fn only_moves_sent_in_bursts_count_as_long_frames() {
-    let frame = |bunch| {
-        let setup = Setup { bunch, jitter: 0.0, loss: 0.0, seconds: 20.0, ..Setup::default() };
+    let frame = |move_burst| {
+        let setup = Setup { move_burst, jitter: 0.0, loss: 0.0, seconds: 20.0, ..Setup::default() };
         simulate(&setup, &ViewValidationConfig::default()).frame
     };
     assert_eq!(frame((0, false)), 1);
@@ -181,7 +183,7 @@ fn false_target_view_times_gain_less_with_rate_limits_than_without() {
         let named = if back == 0 { vec![] } else { vec![named] };
         let claim = ViewClaim {
             time: ViewTime::at(own).later(-9 * SUB_TICKS),
-            own,
+            shooter_tick: own,
             arrived: own,
             last_received_snapshot: Some(own),
             rtt: None,
@@ -227,8 +229,8 @@ fn false_base_view_times_gain_at_most_a_frame() {
     });
     let unchecked = gain_of_best_claims(&ways, honest, |_, choose| _ = choose(&|way| way));
     println!("bases: {checked:?} % hits and ticks; unchecked {unchecked:?}");
-    let most =
-        (ViewValidationConfig::default().frame.as_secs_f64() * 64.0 + 2.0) - honest as f64 / SUB_TICKS as f64;
+    let most = (ViewValidationConfig::default().frame_allowance.as_secs_f64() * 64.0 + 2.0)
+        - honest as f64 / SUB_TICKS as f64;
     assert!(checked.1 <= most && unchecked.1 > 3.0 * most, "{checked:?} {unchecked:?}");
     assert!(checked.0 < 0.6 * unchecked.0, "{checked:?} {unchecked:?}");
 }

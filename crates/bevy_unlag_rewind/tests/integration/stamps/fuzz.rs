@@ -15,13 +15,13 @@ fn sub(time: Duration) -> i64 {
 fn trust(rng: &mut SmallRng) -> ViewValidationConfig {
     let mut ms = |most: u64| Duration::from_millis(rng.random_range(0..=most));
     let (frame, rtt_slack, max_playout) = (ms(80), ms(60), ms(600));
-    let (initial_playout, assumed_rtt, longest_frame) = (ms(300), ms(500), ms(300));
+    let (initial_playout, assumed_rtt, max_frame_allowance) = (ms(300), ms(500), ms(300));
     ViewValidationConfig {
         mismatch: [ViewMismatchAction::Clamp, ViewMismatchAction::Refuse, ViewMismatchAction::ServerEstimate]
             [rng.random_range(0..3)],
         max_extrapolation_ticks: rng.random_range(0..40),
-        frame,
-        longest_frame,
+        frame_allowance: frame,
+        max_frame_allowance,
         max_delay_growth: rng.random_range(0..300),
         rtt_slack,
         max_playout,
@@ -70,7 +70,7 @@ fn a_million_claims_validate_to_possible_view_times_only() {
                 best_up = best_up.min(count + late);
                 acks.record(SnapshotAck { own, arrived: now, last_received_snapshot: says }, 0);
             }
-            ledger.listen(&acks, false);
+            ledger.receive_acknowledgements(&acks, false);
             // The shot may be queued, precede the last one, and acknowledge anything but future snapshots.
             let arrived = now.offset(-rng.random_range(0..20));
             let late = rng.random_range(0..20);
@@ -86,11 +86,11 @@ fn a_million_claims_validate_to_possible_view_times_only() {
             });
             let way = sub(rtt.unwrap_or(trust.assumed_rtt)) + sub(trust.rtt_slack) + sub(trust.max_playout);
             let floor = ViewTime::at(own.offset(best_up))
-                .later(-way - sub(trust.frame.max(trust.longest_frame)) - SUB_TICKS - 4);
+                .later(-way - sub(trust.frame_allowance.max(trust.max_frame_allowance)) - SUB_TICKS - 4);
             let edges = [present, known.unwrap_or(present), last.unwrap_or(present), floor];
             let claim = ViewClaim {
                 time: claimed(&mut rng, &edges),
-                own,
+                shooter_tick: own,
                 arrived,
                 last_received_snapshot: says,
                 rtt,

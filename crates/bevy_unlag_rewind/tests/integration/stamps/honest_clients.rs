@@ -5,7 +5,7 @@ use bevy_unlag_rewind::{ViewTimeError, ViewValidationConfig};
 use crate::stamps::simulation::{Setup, simulate};
 
 /// Returns the numbers of shots and errors over links, machines and seeds.
-fn honest(trust: &ViewValidationConfig, loss: f64, seconds: f64) -> (usize, u64) {
+fn expect_honest_run(trust: &ViewValidationConfig, loss: f64, seconds: f64) -> (usize, u64) {
     let (mut shots, mut faults, mut seed) = (0, 0, 0);
     for rtt in [0.0, 0.05, 0.15, 0.3] {
         for jitter in [0.0, 0.01, 0.03] {
@@ -41,7 +41,7 @@ fn honest(trust: &ViewValidationConfig, loss: f64, seconds: f64) -> (usize, u64)
 #[test]
 fn honest_views_are_accepted_unchanged() {
     for loss in [0.0, 0.05] {
-        let (shots, faults) = honest(&ViewValidationConfig::default(), loss, 600.0);
+        let (shots, faults) = expect_honest_run(&ViewValidationConfig::default(), loss, 600.0);
         println!("loss {loss}: {faults} errors in {shots} shots");
         assert!(shots >= 100_000, "{shots} shots");
         assert!(faults * 100_000 <= shots as u64, "{faults} of {shots} honest shots");
@@ -72,7 +72,7 @@ fn slow_machines_are_accepted_thanks_to_the_longer_frame_allowance() {
     assert!(shots >= 90_000, "{shots} shots");
     assert!(faults * 10_000 <= shots as u64, "{faults} of {shots} honest shots");
     let (shots, faults) = simulate_slow_machines(&ViewValidationConfig {
-        longest_frame: ViewValidationConfig::default().frame,
+        max_frame_allowance: ViewValidationConfig::default().frame_allowance,
         ..ViewValidationConfig::default()
     });
     assert!(faults * 10 > shots as u64, "{faults} of {shots}");
@@ -81,8 +81,10 @@ fn slow_machines_are_accepted_thanks_to_the_longer_frame_allowance() {
 #[test]
 fn honest_clients_are_rejected_without_a_frame_allowance() {
     // Half of all moves are made late in their frame.
-    let strict =
-        ViewValidationConfig { frame: core::time::Duration::ZERO, ..ViewValidationConfig::default() };
-    let (shots, faults) = honest(&strict, 0.0, 60.0);
+    let strict = ViewValidationConfig {
+        frame_allowance: core::time::Duration::ZERO,
+        ..ViewValidationConfig::default()
+    };
+    let (shots, faults) = expect_honest_run(&strict, 0.0, 60.0);
     assert!(faults * 1_000 > shots as u64, "{faults} of {shots}");
 }

@@ -7,7 +7,7 @@ use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{CurrentTick, NetId, SUB_TICKS, Snapshot, Tick, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
-    FrameHistory, RewindPlugin, RewindQuery, RewindTime, StampOverride, View, humanoid_hit_boxes,
+    FrameHistory, QueryView, RewindPlugin, RewindQuery, RewindTime, StampOverride, humanoid_hit_boxes,
     humanoid_rig,
 };
 use bevy_unlag_smoothing::PublishedPath;
@@ -100,7 +100,7 @@ fn a_million_stamps_never_pose_unsent_future_or_too_old_snapshots() {
                 let overrides = [stamp(&mut seed, now, time)];
                 let with = index % 4 > 0;
                 let overrides: &[_] = if with { &overrides } else { &[] };
-                let view = |sent| View { overrides, sent, ..View::from(time) };
+                let view = |sent| QueryView { overrides, sent, ..QueryView::from(time) };
                 let Ok(then) = query.at(RewindTime::View(view(Some(&log)))) else { continue };
                 if let Ok(pose) = then.pose(runner) {
                     let place = pose.position;

@@ -21,7 +21,7 @@ const REPEAT_OFFSETS: [i32; 5] = [0, 1, 3, 6, 10];
 /// Ticks for which the server waits for an earlier shot.
 const REORDER_TICKS: i32 = 16;
 
-/// How a client falsifies its claims.
+/// Method by which a client falsifies its claims.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cheat {
     /// Claims what its screen showed.
@@ -33,7 +33,7 @@ pub enum Cheat {
     DelayAcks(f64),
     /// Reports every second for so many seconds that nothing arrives, so that it seems to need that much
     /// playout delay, and claims to use it in every second shot.
-    Stall(f64),
+    FakeStall(f64),
     /// Knows the server's state and claims for each shot whatever makes the server test it closest to the
     /// aim: the best possible strategy from shot to shot.
     Optimal,
@@ -46,7 +46,7 @@ pub struct Setup {
     pub jitter: f64,
     pub loss: f64,
     pub fps: f64,
-    /// How much faster the client's clock is, as a fraction.
+    /// Excess speed of the client's clock, as a fraction.
     pub drift: f64,
     /// Ticks between two snapshots.
     pub interval: u16,
@@ -54,9 +54,9 @@ pub struct Setup {
     pub bursts: bool,
     pub seconds: f64,
     pub cheat: Cheat,
-    /// How many moves it holds back to send them at once, and whether it sends only the first and the last
-    /// of them.
-    pub bunch: (usize, bool),
+    /// Number of moves that it holds back to send them at once, and whether it sends only the first and the
+    /// last of them.
+    pub move_burst: (usize, bool),
     pub seed: u64,
 }
 
@@ -72,7 +72,7 @@ impl Default for Setup {
             bursts: true,
             seconds: 600.0,
             cheat: Cheat::None,
-            bunch: (0, false),
+            move_burst: (0, false),
             seed: 1,
         }
     }
@@ -102,8 +102,8 @@ pub struct ValidatedShot {
 }
 
 impl ValidatedShot {
-    /// How much older than the shooter's screen the validated view time is, in ticks.
-    pub fn older(&self) -> f64 {
+    /// Returns the age of the validated view time beyond the shooter's screen, in ticks.
+    pub fn excess_age(&self) -> f64 {
         self.shown.since(self.admitted.time) as f64 / SUB_TICKS as f64
     }
 }
@@ -158,7 +158,7 @@ pub fn simulate(setup: &Setup, trust: &ViewValidationConfig) -> SimulationResult
             arrived.iter().for_each(|(_, tick)| acks.send(frame, *tick));
             // All moves of a frame are sent in one datagram.
             let moves = client.frame(frame, &arrived, setup);
-            let moves = client.moves_to_send(moves, setup.bunch);
+            let moves = client.moves_to_send(moves, setup.move_burst);
             if !moves.is_empty() {
                 up.send(frame, moves);
             }
@@ -223,9 +223,9 @@ impl Client {
     }
 
     /// Returns the moves to send now.
-    fn moves_to_send(&mut self, moves: Vec<Packet>, (bunch, sparse): (usize, bool)) -> Vec<Packet> {
+    fn moves_to_send(&mut self, moves: Vec<Packet>, (move_burst, sparse): (usize, bool)) -> Vec<Packet> {
         self.held.extend(moves);
-        if self.held.len() < bunch {
+        if self.held.len() < move_burst {
             return Vec::new();
         }
         let mut all = core::mem::take(&mut self.held);
@@ -252,7 +252,7 @@ impl Client {
         let claimed = match setup.cheat {
             Cheat::Backtrack(ticks) if self.fired.is_multiple_of(2) => back(ticks),
             Cheat::DelayAcks(seconds) => back(seconds / DT),
-            Cheat::Stall(seconds) if self.fired.is_multiple_of(2) => back(seconds / DT),
+            Cheat::FakeStall(seconds) if self.fired.is_multiple_of(2) => back(seconds / DT),
             _ => shown,
         };
         self.shots.push_back(Shot { own: self.own, claimed, shown });
@@ -265,7 +265,7 @@ impl Client {
     fn acknowledged_snapshot(&mut self, now: f64, setup: &Setup) -> Option<Tick> {
         let until = match setup.cheat {
             Cheat::DelayAcks(seconds) => now - seconds,
-            Cheat::Stall(seconds) if now.fract() < seconds => now.floor(),
+            Cheat::FakeStall(seconds) if now.fract() < seconds => now.floor(),
             _ => now,
         };
         while self.last_received_snapshot.len() > 64 {
@@ -317,7 +317,7 @@ impl Server {
                 }
             }
         }
-        self.ledger.listen(&self.acks, false);
+        self.ledger.receive_acknowledgements(&self.acks, false);
         // In order: all earlier shots have arrived or are given up.
         while let Some(entry) = self.waiting.first_entry() {
             let (shot, arrived, last_received_snapshot) = *entry.get();
@@ -328,7 +328,7 @@ impl Server {
             entry.remove();
             let claim = ViewClaim {
                 time: shot.claimed,
-                own: shot.own,
+                shooter_tick: shot.own,
                 arrived,
                 last_received_snapshot,
                 rtt: self.trip.map(|trip| trip.min_rtt),

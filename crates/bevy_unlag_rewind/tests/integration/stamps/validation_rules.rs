@@ -25,7 +25,7 @@ fn established_validator() -> ViewTimeValidator {
         acks.begin_tick();
         let newest = newest.offset(-((newest.0 % 3).cast_signed()));
         acks.record(SnapshotAck { own, arrived: NOW.offset(-ago), last_received_snapshot: Some(newest) }, 0);
-        ledger.listen(&acks, false);
+        ledger.receive_acknowledgements(&acks, false);
     }
     ledger
 }
@@ -36,7 +36,7 @@ fn claim(after: i32, behind: f64) -> ViewClaim {
     let own = arrived.offset(-LATENCY);
     ViewClaim {
         time: ViewTime::at(own).later((-behind * SUB_TICKS as f64) as i64),
-        own,
+        shooter_tick: own,
         arrived,
         last_received_snapshot: Some(own.offset(-LATENCY)),
         rtt: Some(Duration::from_secs_f64(f64::from(2 * LATENCY) / 64.0)),
@@ -51,7 +51,7 @@ fn claim(after: i32, behind: f64) -> ViewClaim {
 const HONEST: f64 = (LATENCY + PLAYOUT) as f64;
 
 fn behind(claim: &ViewClaim, admitted: ValidatedViewTime) -> f64 {
-    ViewTime::at(claim.own).since(admitted.time) as f64 / SUB_TICKS as f64
+    ViewTime::at(claim.shooter_tick).since(admitted.time) as f64 / SUB_TICKS as f64
 }
 
 fn validate_claim(
@@ -147,8 +147,8 @@ fn restarted_move_ticks_do_not_allow_stepping_back() {
     let arrived = NOW.offset(6);
     let packet = SnapshotAck { own: arrived.offset(-40), arrived, last_received_snapshot: Some(NOW) };
     acks.record(packet, 1);
-    ledger.listen(&acks, false);
-    let again = ViewClaim { own: packet.own, ..claim(6, 20.0) };
+    ledger.receive_acknowledgements(&acks, false);
+    let again = ViewClaim { shooter_tick: packet.own, ..claim(6, 20.0) };
     let (fault, _) = validate_claim(&mut ledger, again, ViewMismatchAction::Clamp);
     assert_eq!(fault, Some(ViewTimeError::SteppedBack));
 }
@@ -159,7 +159,7 @@ fn claims_without_a_measured_round_trip_use_the_assumed_one() {
     let unknown = |behind| ViewClaim { rtt: None, ..claim(0, behind) };
     let trust = ViewValidationConfig::default();
     let most = f64::from(-LATENCY)
-        + (trust.assumed_rtt + trust.initial_playout + trust.frame).as_secs_f64() * 64.0
+        + (trust.assumed_rtt + trust.initial_playout + trust.frame_allowance).as_secs_f64() * 64.0
         + 1.0;
     let admitted = ledger.validate(&unknown(most - 0.1), &trust);
     assert_eq!(admitted.fault, None);
@@ -169,7 +169,7 @@ fn claims_without_a_measured_round_trip_use_the_assumed_one() {
 
 /// Validates a claim that bases were drawn `lag` ticks before a move, and returns the validated lag in
 /// ticks.
-fn bases(ledger: &mut ViewTimeValidator, after: i32, lag: Option<f64>) -> f64 {
+fn validated_base_lag(ledger: &mut ViewTimeValidator, after: i32, lag: Option<f64>) -> f64 {
     let own = NOW.offset(after);
     let claimed = lag.map(|lag| ViewTime::at(own).later((-lag * SUB_TICKS as f64) as i64));
     let judged = ledger.validate_base_time(own, claimed, &ViewValidationConfig::default(), 1.0 / 64.0);
@@ -181,16 +181,16 @@ fn base_view_times_lag_by_at_most_a_frame_and_never_step_back() {
     // A frame of 40 ms and two ticks.
     let most = 2.5 + 2.0 + 0.0547;
     let mut ledger = established_validator();
-    assert_eq!(bases(&mut ledger, 0, Some(1.25)), 1.25);
-    assert_eq!(bases(&mut ledger, 6, Some(-3.0)), 0.0);
-    assert!((bases(&mut ledger, 12, Some(12.0)) - most).abs() < 0.01);
+    assert_eq!(validated_base_lag(&mut ledger, 0, Some(1.25)), 1.25);
+    assert_eq!(validated_base_lag(&mut ledger, 6, Some(-3.0)), 0.0);
+    assert!((validated_base_lag(&mut ledger, 12, Some(12.0)) - most).abs() < 0.01);
     // From 7.5 ticks back to 5 would be too far back, and so would the same time again.
-    assert_eq!(bases(&mut ledger, 13, Some(4.5)), 4.5);
-    assert_eq!(bases(&mut ledger, 14, Some(1.0)), 1.0);
-    assert_eq!(bases(&mut ledger, 16, Some(4.0)), 3.0);
+    assert_eq!(validated_base_lag(&mut ledger, 13, Some(4.5)), 4.5);
+    assert_eq!(validated_base_lag(&mut ledger, 14, Some(1.0)), 1.0);
+    assert_eq!(validated_base_lag(&mut ledger, 16, Some(4.0)), 3.0);
     // Without a claim, the bases are drawn as before.
-    assert_eq!(bases(&mut ledger, 20, None), 3.0);
-    assert_eq!(bases(&mut established_validator(), 20, None), 0.0);
+    assert_eq!(validated_base_lag(&mut ledger, 20, None), 3.0);
+    assert_eq!(validated_base_lag(&mut established_validator(), 20, None), 0.0);
 }
 
 #[test]
@@ -205,16 +205,16 @@ fn slow_machine_may_draw_bases_further_before_its_moves() {
                 0,
             );
         }
-        ledger.listen(&acks, false);
+        ledger.receive_acknowledgements(&acks, false);
     }
-    assert_eq!(bases(&mut ledger, 0, Some(13.0)), 13.0);
+    assert_eq!(validated_base_lag(&mut ledger, 0, Some(13.0)), 13.0);
 }
 
 const SLOW: NetId = NetId(5);
 
 /// Validates the claimed view time of a target, in ticks after the common one; `None` makes no claim.
 /// Returns the validated shift.
-fn shift(
+fn expect_validated_shift(
     ledger: &mut ViewTimeValidator,
     after: i32,
     named: Option<f64>,
@@ -240,7 +240,7 @@ fn shift(
 #[test]
 fn target_view_time_shifts_no_faster_than_playout_clocks() {
     let mut ledger = established_validator();
-    let mut at = |after, named| shift(&mut ledger, after, named, |_| ());
+    let mut at = |after, named| expect_validated_shift(&mut ledger, after, named, |_| ());
     assert_eq!(at(0, Some(-9.0)), -9.0);
     // An eighth of a tick per tick, plus a frame and a tick.
     assert_eq!(at(6, Some(-10.0)), -10.0);
@@ -259,14 +259,14 @@ fn target_keeps_its_view_time_when_the_main_clock_changes() {
     let interval_spread = |behind: f64| {
         move |claim: &mut ViewClaim| {
             claim.interval_spread = 3;
-            claim.time = ViewTime::at(claim.own).later((-behind * SUB_TICKS as f64) as i64);
+            claim.time = ViewTime::at(claim.shooter_tick).later((-behind * SUB_TICKS as f64) as i64);
         }
     };
     let mut ledger = established_validator();
-    assert_eq!(shift(&mut ledger, 0, Some(-6.0), interval_spread(HONEST)), -6.0);
+    assert_eq!(expect_validated_shift(&mut ledger, 0, Some(-6.0), interval_spread(HONEST)), -6.0);
     // All other targets are drawn six ticks further back now.
-    assert_eq!(shift(&mut ledger, 6, None, interval_spread(HONEST + 6.0)), 0.0);
-    assert_ne!(shift(&mut ledger, 12, None, interval_spread(HONEST)), 0.0);
+    assert_eq!(expect_validated_shift(&mut ledger, 6, None, interval_spread(HONEST + 6.0)), 0.0);
+    assert_ne!(expect_validated_shift(&mut ledger, 12, None, interval_spread(HONEST)), 0.0);
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn random_overrides_and_base_claims_stay_within_bounds() {
             own = own.offset(rng.random_range(0..40));
             let far = rng.random_range(-(1_i64 << 38)..1 << 38) >> rng.random_range(0..38);
             let claim = ViewClaim {
-                own,
+                shooter_tick: own,
                 time: ViewTime::at(own).later(far),
                 interval_spread: rng.random(),
                 ..claim(0, 0.0)

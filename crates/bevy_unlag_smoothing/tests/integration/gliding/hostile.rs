@@ -15,7 +15,7 @@ fn update_with_an_implausible_tick_is_dropped_and_counted() {
     for tick in [FIRST.offset(1_000_000), FIRST.offset(-1_000_000), Tick(FIRST.0 ^ 0x8000_0000)] {
         let mut inbox = stage.app.world_mut().get_mut::<SnapshotInbox>(entity).expect("an inbox");
         inbox.0.push(Snapshot::new(tick, Vec3::splat(8_000.0), Vec3::ZERO).into());
-        // A stray knot invalidates its whole update.
+        // A stray path knot invalidates its whole update.
         let now = FIRST.offset(3 * 64);
         let knot = Snapshot::new(tick, Vec3::splat(8_000.0), Vec3::ZERO);
         inbox.0.push(ProxyUpdate::new(Snapshot::new(now, Vec3::ZERO, Vec3::ZERO), &[knot]));

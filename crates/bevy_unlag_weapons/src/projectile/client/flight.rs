@@ -99,14 +99,15 @@ impl DisplayContext<'_, '_> {
         let allowed = |entity| Some(entity) != off;
         let filter = own.map(|own| {
             let exclude_team = self.teams.get(own).ok().filter(|_| !self.rules.friendly_fire).copied();
-            RewindFilter { exclude_team, only: Some(&allowed), ..RewindFilter::without(own) }
+            RewindFilter { exclude_team, predicate: Some(&allowed), ..RewindFilter::exclude(own) }
         });
         let part = |age: f64| (1.0 - (now - age) / frame.max(1e-6)) as f32;
         self.for_each_segment(shown, from, until, |piece| {
             if let Some(filter) = &filter {
                 let (way, parts) = ((piece.a, piece.b), (part(piece.from), part(piece.to)));
                 let last = |entity| before.get(&entity).copied();
-                met = self.query.fly(way, parts, radius, (filter, last, frame)).map(|met| (met, *piece));
+                met =
+                    self.query.cast_step(way, parts, radius, (filter, last, frame)).map(|met| (met, *piece));
             }
             met.is_none()
         });
@@ -115,7 +116,7 @@ impl DisplayContext<'_, '_> {
         if let Some((met, piece)) = met {
             let (part, hit) = match met {
                 FlightStepHit::Target { hit, part } => (part, Some(hit)),
-                FlightStepHit::Mover { part, .. } => (part, None),
+                FlightStepHit::Occluder { part, .. } => (part, None),
             };
             let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
             if let Some(hit) = hit

@@ -132,6 +132,11 @@ impl DisplayContext<'_, '_> {
         each: impl FnMut(&PathSegment) -> bool,
     ) {
         let world = self.query.world();
-        shown.path.for_each_segment(from, to, |a, way, max, radius| world.touch(a, way, max, radius), each);
+        shown.path.for_each_segment(
+            from,
+            to,
+            |a, way, max, radius| world.cast_contact(a, way, max, radius),
+            each,
+        );
     }
 }

@@ -12,7 +12,7 @@ fn launch(from: Vec3, velocity: Vec3) -> ProjectileLaunch {
         weapon: WeaponId(0),
         time: ViewTime::at(Tick(90)),
         from,
-        aim: Aim::along(velocity),
+        aim: Aim::from_direction(velocity),
         speed: velocity.length(),
         bounces: 0,
         flown: 0,

@@ -43,7 +43,9 @@ fn rounded_launches_survive_the_wire_exactly_within_28_bytes() {
         let (from, to) =
             (Vec3::new(float(2e4), float(2e4), float(2e4)), Vec3::new(float(9.0), float(9.0), 1.0));
         let speed = float(4e4);
-        assert_round_trip(&ProjectileLaunch { from, aim: Aim::along(to), speed, ..launch() }.rounded());
+        assert_round_trip(
+            &ProjectileLaunch { from, aim: Aim::from_direction(to), speed, ..launch() }.rounded(),
+        );
     }
 }
 

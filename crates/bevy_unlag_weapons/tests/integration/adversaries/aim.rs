@@ -77,7 +77,7 @@ fn shot_beside_the_look_direction_is_refused() {
         duel.run(120);
         duel.expect_one_verdict(move |knows, input, _| {
             let look = Aim { yaw: input.body.yaw, pitch: input.body.pitch };
-            input.extension.fire = Some(knows.shot(input).with_aim(Aim::along(along), look));
+            input.extension.fire = Some(knows.shot(input).with_aim(Aim::from_direction(along), look));
         })
     };
     for degrees in [12.0, 30.0, 90.0, 179.0] {

@@ -13,7 +13,7 @@ pub type Soldier = WithWeapons<CapsuleModel>;
 pub type Input = <Soldier as MoveModel>::Input;
 pub type State = ExtendedState<CapsuleState, WeaponState>;
 
-/// What a modified client knows when it produces a move.
+/// Knowledge of a modified client when it produces a move.
 pub struct Knows {
     pub tick: Tick,
     pub view: ViewTime,

@@ -13,7 +13,7 @@ fn from(duel: &mut Duel, off: Vec3) -> ShotResult {
     duel.aside = None;
     duel.look(along);
     duel.run(60);
-    let aim = Aim::along(along);
+    let aim = Aim::from_direction(along);
     duel.expect_one_verdict(move |knows, input, _| {
         let look = Aim { yaw: input.body.yaw, pitch: input.body.pitch };
         let sight = ShooterView::new(Some(knows.view), FireInput::rounded(knows.eye + off));

@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire};
 use bevy_unlag_weapons::{
-    FireInput, FireMode, MAX_PELLETS, Shot, ShotRefusal, ShotResult, Spread, SpreadSource, Weapon, offset,
+    FireInput, FireMode, MAX_PELLETS, Shot, ShotRefusal, ShotResult, Spread, SpreadSource, Weapon,
+    pellet_offset,
 };
 
 use crate::adversaries::stage::Duel;
@@ -41,7 +42,8 @@ fn honest(source: SpreadSource) -> Vec<u32> {
 /// Hits of a client that tampers with the spread seed.
 fn tampered(source: SpreadSource) -> Vec<u32> {
     // The seed whose pellets stay closest to the centre.
-    let far = |seed: u16| (0..u32::from(PELLETS)).map(|pellet| offset(seed, pellet).length()).sum::<f32>();
+    let far =
+        |seed: u16| (0..u32::from(PELLETS)).map(|pellet| pellet_offset(seed, pellet).length()).sum::<f32>();
     let best = (0..u16::MAX).min_by(|a, b| far(*a).total_cmp(&far(*b))).expect("numbers");
     let mut duel = Duel::new(&[shotgun(source)]);
     for shot in 0..SHOTS {

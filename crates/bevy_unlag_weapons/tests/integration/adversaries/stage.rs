@@ -170,7 +170,7 @@ impl Duel {
 
     /// Turns aim and look direction of the shooter.
     pub fn look(&mut self, along: Vec3) {
-        let aim = Aim::along(along);
+        let aim = Aim::from_direction(along);
         let mut own = self.client.world_mut().entity_mut(self.own);
         *own.get_mut::<Aim>().expect("an aim") = aim;
         let mut input = own.get_mut::<MoveInput<Soldier>>().expect("an input");
@@ -178,7 +178,7 @@ impl Duel {
     }
 
     pub fn hold(&mut self, held: bool) {
-        self.client.world_mut().get_mut::<WeaponControls>(self.own).expect("a trigger").set(held);
+        self.client.world_mut().get_mut::<WeaponControls>(self.own).expect("a trigger").set_fire(held);
     }
 
     /// Fires a single honest shot and returns its result.
@@ -258,7 +258,7 @@ impl Duel {
                     own.get_mut::<IncomingMoveAcks>().expect("a mailbox").deliver(bytes);
                 }
                 Down::Snapshots(tick) => {
-                    self.client.world_mut().resource_mut::<LastReceivedSnapshot>().arrived(tick);
+                    self.client.world_mut().resource_mut::<LastReceivedSnapshot>().record(tick);
                 }
             }
         }

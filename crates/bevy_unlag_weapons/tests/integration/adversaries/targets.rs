@@ -55,7 +55,7 @@ fn target_left_out_of_snapshots_is_not_hit() {
             };
             let sight = ShooterView::new(Some(knows.view), FireInput::rounded(knows.eye)).with([lie]);
             let mut named_one = FireInput::new(&sight, knows.tick);
-            named_one.turn = shot.turn;
+            named_one.aim_offset = shot.aim_offset;
             input.extension.fire = Some(if named { named_one } else { shot });
         });
         let ShotResult::Hit(hits) = result else { panic!("{result:?}") };

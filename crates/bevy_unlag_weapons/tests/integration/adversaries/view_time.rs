@@ -12,7 +12,7 @@ use crate::adversaries::stage::Duel;
 pub fn gullible() -> ViewValidationConfig {
     let long = Duration::from_secs(3);
     ViewValidationConfig {
-        frame: long,
+        frame_allowance: long,
         max_playout: long,
         rtt_slack: long,
         initial_playout: long,
@@ -46,7 +46,7 @@ fn stolen(ticks: i32, trust: ViewValidationConfig) -> (ShotVerdict, Duel) {
     let along = duel.chest(0, then).expect("it was drawn") - duel.eye();
     duel.aside = None;
     duel.look(along);
-    let aim = Aim::along(along);
+    let aim = Aim::from_direction(along);
     let mut done = false;
     duel.modify(move |knows, input, _| {
         if !core::mem::replace(&mut done, true) {

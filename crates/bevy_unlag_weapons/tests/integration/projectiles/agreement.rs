@@ -122,7 +122,7 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
 #[test]
 fn screen_and_server_agree_on_the_targets_of_projectiles() {
     for milliseconds in [50.0, 100.0, 150.0, 200.0, 250.0] {
-        let (same, hits, shots) = agreement(milliseconds, CatchUp::Seen, 400);
+        let (same, hits, shots) = agreement(milliseconds, CatchUp::Displayed, 400);
         println!("{milliseconds} ms: {same} of {shots} agree; {hits} hits");
         assert!(hits > shots / 5, "{hits} hits");
         assert!(same * 1_000 >= shots * 995, "{milliseconds} ms: {same} of {shots}");

@@ -339,7 +339,7 @@ fn rewound_shot_meets_the_targets_that_its_screen_showed() {
 
 #[test]
 #[ignore = "measurement, run it alone"]
-fn cost_of_a_thousand_projectiles() {
+fn print_cost_of_a_thousand_projectiles() {
     let slow = Projectile { speed: 5.0, life: 30.0, radius: 0.05, gravity: 0.0, ..rocket() };
     for among in [0, 64] {
         let mut server = Server::new(&launcher(slow));

@@ -58,11 +58,11 @@ fn display_forgets_all_projectiles_when_the_connection_ends() {
 fn late_joiner_sees_projectiles_in_flight_at_their_position() {
     // The launches may arrive before the screen has a view time.
     for shows in [false, true] {
-        join_late(shows);
+        assert_late_joiner_sees_projectiles(shows);
     }
 }
 
-fn join_late(shows: bool) {
+fn assert_late_joiner_sees_projectiles(shows: bool) {
     let bounce = Some(Bounce { times: 4, keep: 0.8, off_pawns: false });
     let spec = Projectile { speed: 10.0, gravity: 2.0, life: 3.0, bounce, ..rocket() };
     let weapon = launcher(spec);
@@ -142,7 +142,7 @@ fn projectile_stays_displayed_when_the_last_pawn_goes_out_of_sight() {
         }
         game.other.frame(&game.server, None, DT);
     }
-    let flown = game.view().since(shot.fire.sight(shot.shot, game.server.now(), EYE).time.expect("a moment"));
+    let flown = game.view().since(shot.fire.view(shot.shot, game.server.now(), EYE).time.expect("a moment"));
     let path = EYE + Vec3::NEG_Z * 40.0 * (flown as f32 / 256.0 * DT);
     let flying = game.other.flying();
     let off = flying.first().map(|drawn| drawn.position.distance(path));

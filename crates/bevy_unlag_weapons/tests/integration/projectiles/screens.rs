@@ -322,7 +322,7 @@ fn server_and_screen_compute_bitwise_equal_paths_among_equal_walls() {
                 path.for_each_segment(
                     age,
                     next,
-                    |from, way, max, radius| world.touch(from, way, max, radius),
+                    |from, way, max, radius| world.cast_contact(from, way, max, radius),
                     |_| true,
                 );
                 age = next;

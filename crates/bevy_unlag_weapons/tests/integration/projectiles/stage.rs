@@ -185,7 +185,7 @@ pub fn round(number: u32, time: Option<ViewTime>, along: Vec3) -> PredictedShot 
 }
 
 pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -> PredictedShot {
-    let aim = Aim::along(along);
+    let aim = Aim::from_direction(along);
     let shot = Tick(10_000 + number);
     let fire = FireInput::new(&ShooterView::new(time, FireInput::rounded(eye)), shot).with_aim(aim, aim);
     let cone = SpreadCone { aim, half_angle: 0 };
@@ -196,7 +196,7 @@ pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -
         fire,
         look: aim,
         before: None,
-        turned: FastestTurn::default(),
+        fastest_turn: FastestTurn::default(),
         cone,
         seed: 0,
         power: 255,

@@ -106,7 +106,7 @@ impl Range {
     }
 
     pub fn aim_at(&mut self, place: Vec3) {
-        let aim = Aim::along(place - EYE);
+        let aim = Aim::from_direction(place - EYE);
         let mut shooter = self.app.world_mut().entity_mut(self.shooter);
         *shooter.get_mut::<Aim>().expect("an aim") = aim;
         let mut input = shooter.get_mut::<MoveInput<Soldier>>().expect("an input");
@@ -127,12 +127,12 @@ impl Range {
     pub fn round(&self, eye: Vec3, along: Vec3) -> FireInput {
         let input = self.app.world().get::<MoveInput<Soldier>>(self.shooter).expect("an input");
         let look = Aim { yaw: input.0.body.yaw, pitch: input.0.body.pitch };
-        FireInput::new(&ShooterView::new(None, eye), Tick(0)).with_aim(Aim::along(along), look)
+        FireInput::new(&ShooterView::new(None, eye), Tick(0)).with_aim(Aim::from_direction(along), look)
     }
 
     pub fn hold(&mut self, held: bool, frames: usize) -> &Seen {
         for _ in 0..frames {
-            self.app.world_mut().get_mut::<WeaponControls>(self.shooter).expect("a trigger").set(held);
+            self.app.world_mut().get_mut::<WeaponControls>(self.shooter).expect("a trigger").set_fire(held);
             self.update();
         }
         self.app.world().resource::<Seen>()

@@ -6,7 +6,7 @@ use bevy_unlag_movement::CapsuleState;
 use bevy_unlag_rewind::{DrawnQuery, RewindFilter};
 use bevy_unlag_weapons::{
     FireMode, Shot, ShotResult, Spread, SpreadSource, Tracer, TracerPath, Weapon, WeaponId, WeaponState,
-    offset,
+    pellet_offset,
 };
 
 use crate::rifle::range::{EYE, Range, Seen};
@@ -85,12 +85,12 @@ fn server_spread_is_shown_without_hits_and_traced_by_the_server() {
     );
     let hits = damage.first().map_or(0, |damage| damage.hits.head + damage.hits.body + damage.hits.limb);
     // As many of the pellets in the tracer meet the dummy as hit it.
-    let ways: Vec<Vec3> = (0..12).map(|pellet| cone.direction(offset(seed, pellet))).collect();
+    let ways: Vec<Vec3> = (0..12).map(|pellet| cone.direction(pellet_offset(seed, pellet))).collect();
     let shooter = range.shooter;
     let world = range.app.world_mut();
     let mut query = SystemState::<DrawnQuery>::new(world);
     let query = query.get(world).expect("the resources of the query");
-    let filter = RewindFilter::without(shooter);
+    let filter = RewindFilter::exclude(shooter);
     let meets =
         |way: &&Vec3| query.cast_ray(EYE, **way, 40.0, &filter).is_some_and(|hit| hit.target == NetId(2));
     assert_eq!(ways.iter().filter(meets).count(), usize::from(hits));

@@ -23,7 +23,7 @@ fn reordered_reliable_messages_are_admitted_across_the_id_wrap() {
         // Blocks of ten, each in reverse order.
         let id = (id / 10 * 10 + 9 - id % 10) as u16;
         assert_eq!(kept.admits(ORDER, Some(id)), Ok(()));
-        kept.take(ORDER, Some(id), 1);
+        kept.record(ORDER, Some(id), 1);
         assert!(kept.has(ORDER, id) && kept.admits(ORDER, Some(id)).is_ok(), "a duplicate is no offence");
     }
 }
@@ -34,14 +34,14 @@ fn messages_beyond_the_window_are_refused_until_the_missing_one_arrives() {
     let admitted = (1..=u16::MAX).filter(|id| {
         let admits = kept.admits(ORDER, Some(*id)).is_ok();
         if admits {
-            kept.take(ORDER, Some(*id), 1);
+            kept.record(ORDER, Some(*id), 1);
         }
         // Ids behind the window count as received.
         admits && *id < 1 << 15
     });
     assert_eq!(admitted.count(), MAX_AHEAD - 1);
     assert_eq!(kept.admits(ORDER, Some(300)), Err(IngressRefusal::BeyondWindow));
-    kept.take(ORDER, Some(0), 1);
+    kept.record(ORDER, Some(0), 1);
     assert_eq!(kept.admits(ORDER, Some(300)), Ok(()), "the missing message has arrived");
 }
 
@@ -119,7 +119,7 @@ fn bytes_waiting_for_a_missing_message_are_bounded() {
     // Message 0 never arrives.
     for id in 1..256 {
         if kept.admits(ORDER, Some(id)).is_ok() {
-            kept.take(ORDER, Some(id), 9_000);
+            kept.record(ORDER, Some(id), 9_000);
             waiting_bytes += 9_000;
         }
     }
@@ -128,7 +128,7 @@ fn bytes_waiting_for_a_missing_message_are_bounded() {
     // In order, one by one, they are all admitted.
     for id in 0..300 {
         assert_eq!(kept.admits(ORDER, Some(id)), Ok(()), "{id}");
-        kept.take(ORDER, Some(id), 9_000);
+        kept.record(ORDER, Some(id), 9_000);
     }
     assert_eq!(kept.admits(ORDER, Some(400)), Ok(()), "no message is waiting any more");
 }

@@ -80,7 +80,7 @@ impl Clients {
             input.0.extension = default();
             let Some((eye, seen)) = eye.zip(seen) else { continue };
             let eye = FireInput::rounded(eye);
-            let aim = Aim::along(seen.position + Vec3::Y * self.rng.random_range(0.3..1.8) - eye);
+            let aim = Aim::from_direction(seen.position + Vec3::Y * self.rng.random_range(0.3..1.8) - eye);
             (input.0.body.yaw, input.0.body.pitch) = (aim.yaw, aim.pitch);
             if self.rng.random_bool(2.0 / f64::from(self.hz)) {
                 let side = if self.rng.random_bool(0.5) { 1.0 } else { -1.0 };

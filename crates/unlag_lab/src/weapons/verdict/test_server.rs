@@ -126,8 +126,8 @@ impl TestServer {
             (
                 // The extrapolation of late clients runs before these systems and does not count.
                 note.after(MoveSystems::Publish).before(RewindSystems::Record),
-                note.after(RewindSystems::Record).before(RewindSystems::Follow),
-                note.after(RewindSystems::Follow).before(WeaponSystems::Validate),
+                note.after(RewindSystems::Record).before(RewindSystems::UpdateTable),
+                note.after(RewindSystems::UpdateTable).before(WeaponSystems::Validate),
             ),
         );
         let mut order = app.world_mut().resource_mut::<FixedMainScheduleOrder>();

@@ -12,7 +12,7 @@ pub struct LinkProfile {
     pub loss: f64,
     /// Mean length of a burst of losses (Gilbert-Elliott model); 0 for independent losses.
     pub burst: f64,
-    pub twice: f64,
+    pub duplication: f64,
     /// Share of messages that are held up, and the longest time of it.
     pub reordering: f64,
     pub reorder_delay: f64,
@@ -29,7 +29,7 @@ impl LinkProfile {
         jitter: 0.0,
         loss: 0.0,
         burst: 0.0,
-        twice: 0.0,
+        duplication: 0.0,
         reordering: 0.0,
         reorder_delay: 0.0,
         ordered: false,
@@ -124,7 +124,7 @@ impl LinkDirection {
             due = due.max(self.last_due);
             self.last_due = due;
         }
-        if twice < profile.twice {
+        if twice < profile.duplication {
             // A copy, at the same time or up to a tenth of a second later.
             let due = due + Duration::from_secs_f64((later - 0.5).max(0.0) * 0.2);
             self.waiting.insert((due, 2 * self.sent + 1), bytes.clone());

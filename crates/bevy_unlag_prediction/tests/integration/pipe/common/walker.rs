@@ -7,7 +7,8 @@ use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Ti
 
 use super::{TICK, TestModel};
 
-/// Model that walks on a plane. A step is a pure function of its arguments unless [`WalkerConfig::is_impure`] is set.
+/// Model that walks on a plane. A step is a pure function of its arguments unless [`WalkerConfig::is_impure`]
+/// is set.
 #[derive(Clone, Copy, Debug)]
 pub struct Walker;
 

@@ -13,21 +13,21 @@ use libfuzzer_sys::fuzz_target;
 type Soldier = WithWeapons<CapsuleModel>;
 type State = <Soldier as MoveModel>::State;
 type Push = <Soldier as MoveModel>::Push;
-type Answer = MoveAck<State, Push>;
+type Ack = MoveAck<State, Push>;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(answer) = Answer::read(&mut BitReader::new(bytes)) else { return };
-    assert!(answer.epoch < 8 && answer.waiting < 16 && (-512..512).contains(&answer.lag));
-    assert!(answer.held < Duration::from_millis(1_024));
-    assert!(answer.pushes.len() <= MAX_PUSHES && answer.pushes.capacity() <= 2 * MAX_PUSHES);
+    let Ok(ack) = Ack::read(&mut BitReader::new(bytes)) else { return };
+    assert!(ack.epoch < 8 && ack.queued_moves < 16 && (-512..512).contains(&ack.lag));
+    assert!(ack.ack_delay < Duration::from_millis(1_024));
+    assert!(ack.pushes.len() <= MAX_PUSHES && ack.pushes.capacity() <= 2 * MAX_PUSHES);
     // All floats are finite.
-    let printed = format!("{answer:?}");
+    let printed = format!("{ack:?}");
     assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
 
     let mut w = BitWriter::default();
-    answer.write(&mut w);
-    let again = Answer::read(&mut BitReader::new(&w.finish())).expect("an encoded value can be decoded");
+    ack.write(&mut w);
+    let again = Ack::read(&mut BitReader::new(&w.finish())).expect("an encoded value can be decoded");
     // The holding time on the server is rounded to 1/4,000 s.
-    assert!(again.held.abs_diff(answer.held) <= Duration::from_micros(251), "{:?}", again.held);
-    assert_eq!(Answer { held: answer.held, ..again }, answer);
+    assert!(again.ack_delay.abs_diff(ack.ack_delay) <= Duration::from_micros(251), "{:?}", again.ack_delay);
+    assert_eq!(Ack { ack_delay: ack.ack_delay, ..again }, ack);
 });

@@ -8,14 +8,14 @@
 use core::time::Duration;
 use std::collections::{HashMap, HashSet};
 
-use lightyear_guard::{IngressRefusal, check_packet, fuzzing::PacketFilterProbe};
 use libfuzzer_sys::fuzz_target;
+use lightyear_guard::{IngressRefusal, check_packet, fuzzing::PacketFilterProbe};
 
 /// Independent model of what lightyear stores for a client.
 #[derive(Default)]
 struct LightyearState {
     /// Received messages of the reliable channel after the first missing one.
-    come: HashSet<u64>,
+    received: HashSet<u64>,
     /// First missing message, counted on beyond 65,535.
     missing: u64,
     /// Incomplete fragmented messages of the reliable channel: their number of fragments, and the received
@@ -61,19 +61,19 @@ impl LightyearState {
     fn take(&mut self, id: u64) {
         let Some(id) = self.whole(id) else { return };
         assert!(id - self.missing < AHEAD, "{id} is stored while {} is missing", self.missing);
-        self.come.insert(id);
-        while self.come.remove(&self.missing) {
+        self.received.insert(id);
+        while self.received.remove(&self.missing) {
             self.missing += 1;
         }
-        assert!(self.come.len() < AHEAD as usize);
+        assert!(self.received.len() < AHEAD as usize);
     }
 
     fn take_part(&mut self, id: u64, index: u64, parts: u64) {
-        let Some(whole) = self.whole(id).filter(|whole| !self.come.contains(whole)) else { return };
-        let (known, come) = self.open.entry(whole).or_insert((parts, HashSet::new()));
+        let Some(whole) = self.whole(id).filter(|whole| !self.received.contains(whole)) else { return };
+        let (known, indices) = self.open.entry(whole).or_insert((parts, HashSet::new()));
         assert!(*known == parts && index < parts, "fragment {index} of {parts}, or of {known}");
-        come.insert(index);
-        if come.len() as u64 == parts {
+        indices.insert(index);
+        if indices.len() as u64 == parts {
             self.open.remove(&whole);
             self.take(id);
         }

@@ -66,9 +66,9 @@ struct Run {
     other: Entity,
     /// Expected component of the client's own pawn.
     hat: Hat,
-    heard: Option<Tick>,
+    received_tick: Option<Tick>,
     /// Changes received in this frame.
-    come: Vec<Option<(Hat, Tick)>>,
+    received: Vec<Option<(Hat, Tick)>>,
     counted: u64,
 }
 
@@ -80,28 +80,28 @@ impl Run {
         let owner = ControlledBy { owner: probe.link, lifetime: Lifetime::SessionBased };
         let world = probe.app.world_mut();
         let (own, other) = (world.spawn((BARE, owner)).id(), world.spawn(BARE).id());
-        Self { probe, own, other, hat: BARE, heard: None, come: Vec::new(), counted: 0 }
+        Self { probe, own, other, hat: BARE, received_tick: None, received: Vec::new(), counted: 0 }
     }
 
     fn put(&mut self, bytes: &[u8]) {
         self.probe.put(InjectedMessage::Change, bytes);
-        self.come.push(read(bytes));
+        self.received.push(read(bytes));
     }
 
     fn frame(&mut self) {
         self.probe.pass(Duration::from_millis(16));
         // Messages beyond the limit are not read.
-        self.come.truncate(MAX_MAILBOX_MESSAGES);
-        self.counted += self.come.len() as u64;
+        self.received.truncate(MAX_MAILBOX_MESSAGES);
+        self.counted += self.received.len() as u64;
         let newer = |tick: Tick, than: Option<Tick>| than.is_none_or(|than| tick.is_newer_than(than));
         let mut newest: Option<(Hat, Tick)> = None;
-        for (hat, tick) in self.come.drain(..).flatten() {
+        for (hat, tick) in self.received.drain(..).flatten() {
             if newer(tick, newest.map(|(_, tick)| tick)) {
                 newest = Some((hat, tick));
             }
         }
-        if let Some((hat, tick)) = newest.filter(|(_, tick)| newer(*tick, self.heard)) {
-            (self.hat, self.heard) = (hat, Some(tick));
+        if let Some((hat, tick)) = newest.filter(|(_, tick)| newer(*tick, self.received_tick)) {
+            (self.hat, self.received_tick) = (hat, Some(tick));
         }
         let world = self.probe.app.world();
         let hat = |pawn| world.get::<Hat>(pawn).copied();
@@ -126,7 +126,7 @@ fuzz_target!(|script: &[u8]| {
             // A change by an honest owner.
             2 => {
                 let hat = Hat { tilt: f32::from(much) - 7.5, kind: much % 6 };
-                let tick = run.heard.unwrap_or(Tick(u32::MAX)).offset(i32::from(much) + 1);
+                let tick = run.received_tick.unwrap_or(Tick(u32::MAX)).offset(i32::from(much) + 1);
                 let bytes = written(&hat, tick);
                 assert_eq!(read(&bytes), Some((hat, tick)));
                 run.put(&bytes);

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Some((kind, word)) = bytes.split_first() {
-        let _ = bevy_unlag_lightyear::fuzzing::check_round_trip(*kind, word);
+    if let Some((kind, message)) = bytes.split_first() {
+        let _ = bevy_unlag_lightyear::fuzzing::check_round_trip(*kind, message);
     }
 });
