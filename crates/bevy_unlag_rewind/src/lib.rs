@@ -15,6 +15,14 @@
 //! * [`RewindLimits`] bound how far back a query may reach.
 //! * [`DrawnQuery`] is the client's counterpart: it casts the same ray against what the local screen last
 //!   showed.
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! * `moved_colliders`: `RewindBackend`, which selects ray casts that move colliders there and back, as in
+//!   most tutorials, for comparison.
+//! * `gizmos`: `RewindViewPlugin`, a debug view of shots.
 
 mod body_bounds;
 mod bones;
@@ -32,6 +40,7 @@ mod humanoid;
 mod limb_nodes;
 mod limits;
 mod missing_hit_boxes;
+#[cfg(feature = "moved_colliders")]
 mod moved_colliders;
 mod query;
 mod query_result;
@@ -72,6 +81,7 @@ pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
 pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbRecordInterval, LimbSystems};
 pub use limits::{HighPing, MatchStart, RewindLimits, RewindMode, RewindRefusal};
+#[cfg(feature = "moved_colliders")]
 pub use moved_colliders::{MovedColliders, MovedPoses, RewindBackend};
 pub use query::{
     Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, FlightStepHit, MeleeArc, MeleeHit, PelletCount,
@@ -153,8 +163,6 @@ impl Plugin for RewindQueryPlugin {
             .init_resource::<EvidenceLog>()
             .init_resource::<RewindTable>()
             .init_resource::<ViewValidationConfig>()
-            .init_resource::<RewindBackend>()
-            .init_resource::<MovedColliders>()
             .add_observer(table::on_despawn)
             .configure_sets(
                 FixedPostUpdate,
@@ -165,10 +173,12 @@ impl Plugin for RewindQueryPlugin {
                 (
                     history::record.in_set(RewindSystems::Record),
                     view_time_validator::listen.in_set(RewindSystems::Record),
-                    (table::follow, moved_colliders::follow).chain().in_set(RewindSystems::Follow),
+                    table::follow.in_set(RewindSystems::Follow),
                 ),
             )
             .add_systems(Last, table::follow.in_set(RewindSystems::Follow))
             .add_systems(PostUpdate, drawn_query::set_base_view_time.after(VisualSystems::Draw));
+        #[cfg(feature = "moved_colliders")]
+        app.add_plugins(moved_colliders::plugin);
     }
 }
