@@ -4,7 +4,8 @@
 //! * Time: [`Tick`] is a whole simulation tick, [`ViewTime`] a tick with a fixed-point fraction. No time is
 //!   sent as a float.
 //! * Movement: [`MoveModel`] is one pure, predicted simulation step, for the capsule character, a kart or a
-//!   model of your own; [`MoveDiagnostics`] names the causes of its errors. [`MoveExtension`] adds predicted state, such as a weapon, to a model.
+//!   model of your own; [`MoveDiagnostics`] names the causes of its errors. [`MoveExtension`] adds
+//!   predicted state, such as a weapon, to a model.
 //! * Replication: [`Snapshot`] is the replicated state of a remote pawn. [`PathRecorder`] selects the
 //!   snapshots to send, so that a curve through them follows the pawn's path, and packs them into a
 //!   [`ProxyUpdate`].

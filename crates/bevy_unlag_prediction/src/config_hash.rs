@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{MoveDiagnostics, MoveModel};
 
-/// Cached [`MoveDiagnostics::config_hash`] of this app, updated once per second. Corrections compare it. Hashing
-/// the whole configuration for each of them would be most of a correction's cost.
+/// Cached [`MoveDiagnostics::config_hash`] of this app, updated once per second. Corrections compare it.
+/// Hashing the whole configuration for each of them would be most of a correction's cost.
 #[derive(Resource, Debug)]
 pub struct CachedConfigHash<M> {
     hash: Option<u32>,
