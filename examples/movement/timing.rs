@@ -1,8 +1,8 @@
 //! Cost of a move step.
 
-use std::{collections::VecDeque, time::Instant};
+use std::collections::VecDeque;
 
-use bevy::{ecs::system::StaticSystemParam, prelude::*};
+use bevy::{ecs::system::StaticSystemParam, platform::time::Instant, prelude::*};
 use bevy_unlag::core::{CurrentTick, MoveInput, MoveModel, MoveSystems, StepContext};
 use bevy_unlag_movement::CapsuleConfig;
 

@@ -16,9 +16,9 @@ mod view;
 mod window;
 
 use core::{net::SocketAddr, time::Duration};
-use std::{process::ExitCode, time::Instant};
+use std::process::ExitCode;
 
-use bevy::prelude::*;
+use bevy::{platform::time::Instant, prelude::*};
 use bevy_unlag::{
     core::Interpolation,
     link_conditioner::{LinkConditions, LinkPreset},

@@ -1,9 +1,8 @@
 //! Reconnection of clients that have lost their connection.
 
 use core::{net::SocketAddr, time::Duration};
-use std::time::Instant;
 
-use bevy::prelude::*;
+use bevy::{platform::time::Instant, prelude::*};
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{Client, Disconnected};
 

@@ -5,7 +5,10 @@ use core::marker::PhantomData;
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 
-use crate::{BitReader, BitWriter, MoveModel, PoseSample, Snapshot, StepContext, Tick, Wire, WireError};
+use crate::{
+    BitReader, BitWriter, MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick, Wire,
+    WireError,
+};
 
 /// State of the body at the beginning of a step, as an extension sees it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -66,7 +69,7 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
         false
     }
 
-    /// See [`MoveModel::config_hash`].
+    /// See [`MoveDiagnostics::config_hash`].
     #[must_use]
     fn config_hash(config: &Self::Config) -> u32 {
         let _ = config;
@@ -166,6 +169,7 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
     type Event = ExtendedEvent<M::Event, X::Event>;
     type Push = M::Push;
     type World = (M::World, Res<'static, X::Config>);
+    type Diagnostics = Self;
 
     fn step(
         config: &Self::Config,
@@ -261,33 +265,35 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
             ExtendedEvent::Extension(event) => X::is_outcome(event),
         }
     }
+}
 
+impl<M: MoveModel, X: MoveExtension> MoveDiagnostics<Self> for Extended<M, X> {
     fn is_near_pawn(
-        config: &Self::Config,
-        state: &Self::State,
+        config: &M::Config,
+        state: &ExtendedState<M::State, X::State>,
         ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
+        world: &SystemParamItem<<Self as MoveModel>::World>,
     ) -> bool {
-        M::is_near_pawn(config, &state.body, ctx, &world.0)
+        M::Diagnostics::is_near_pawn(config, &state.body, ctx, &world.0)
     }
 
-    fn config_hash(config: &Self::Config, world: &SystemParamItem<Self::World>) -> u32 {
-        M::config_hash(config, &world.0) ^ X::config_hash(&world.1).rotate_left(7)
+    fn config_hash(config: &M::Config, world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
+        M::Diagnostics::config_hash(config, &world.0) ^ X::config_hash(&world.1).rotate_left(7)
     }
 
     fn surroundings_hash(
-        config: &Self::Config,
-        state: &Self::State,
-        world: &SystemParamItem<Self::World>,
+        config: &M::Config,
+        state: &ExtendedState<M::State, X::State>,
+        world: &SystemParamItem<<Self as MoveModel>::World>,
     ) -> u32 {
-        M::surroundings_hash(config, &state.body, &world.0)
+        M::Diagnostics::surroundings_hash(config, &state.body, &world.0)
     }
 
-    fn level_hash(world: &SystemParamItem<Self::World>) -> u32 {
-        M::level_hash(&world.0)
+    fn level_hash(world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
+        M::Diagnostics::level_hash(&world.0)
     }
 
-    fn outline(config: &Self::Config, state: &Self::State) -> (f32, f32) {
-        M::outline(config, &state.body)
+    fn outline(config: &M::Config, state: &ExtendedState<M::State, X::State>) -> (f32, f32) {
+        M::Diagnostics::outline(config, &state.body)
     }
 }

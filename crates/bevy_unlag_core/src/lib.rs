@@ -4,7 +4,8 @@
 //! * Time: [`Tick`] is a whole simulation tick, [`ViewTime`] a tick with a fixed-point fraction. No time is
 //!   sent as a float.
 //! * Movement: [`MoveModel`] is one pure, predicted simulation step, for the capsule character, a kart or a
-//!   model of your own. [`MoveExtension`] adds predicted state, such as a weapon, to a model.
+//!   model of your own; [`MoveDiagnostics`] names the causes of its errors. [`MoveExtension`] adds
+//!   predicted state, such as a weapon, to a model.
 //! * Replication: [`Snapshot`] is the replicated state of a remote pawn. [`PathRecorder`] selects the
 //!   snapshots to send, so that a curve through them follows the pawn's path, and packs them into a
 //!   [`ProxyUpdate`].
@@ -24,6 +25,7 @@ mod history;
 mod interpolate;
 mod lifecycle;
 mod model;
+mod move_diagnostics;
 mod path_recorder;
 mod proxy_smoothing;
 mod proxy_update;
@@ -48,6 +50,7 @@ pub use history::SnapshotHistory;
 pub use interpolate::{AngularMotion, Interpolate, Interpolation, InterpolationSpan, LinearMotion};
 pub use lifecycle::{MatchReset, OwnerReconnected, ServerLeft};
 pub use model::{MoveInput, MoveModel, MoveSystems, PublishedState, StepContext, StepEvent};
+pub use move_diagnostics::MoveDiagnostics;
 pub use path_recorder::{PathKnotConfig, PathRecorder};
 pub use proxy_smoothing::ProxySmoothing;
 pub use proxy_update::{MAX_PATH_KNOTS, ProxyUpdate};

@@ -8,7 +8,7 @@ use bevy::{
     prelude::*,
 };
 
-use crate::{PoseSample, Snapshot, Tick, Wire};
+use crate::{MoveDiagnostics, PoseSample, Snapshot, Tick, Wire};
 
 /// Context of a simulation step, besides its state and input.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,8 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     type Push: Wire + Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static;
     /// The part of the world that a step may read.
     type World: ReadOnlySystemParam + 'static;
+    /// Answers of the model to questions about its setup and its errors; `()` for none.
+    type Diagnostics: MoveDiagnostics<Self>;
 
     /// Returns the state after one step. Must be pure: equal arguments must give equal bits.
     fn step(
@@ -67,19 +69,25 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// Returns the position of the pawn's root, in metres.
     fn position(state: &Self::State) -> Vec3;
 
-    /// Returns the velocity in the world, in metres per second. Default: the velocity of its snapshot, which
-    /// is rounded.
-    #[must_use]
-    fn velocity(state: &Self::State) -> Vec3 {
-        Self::snapshot(state, Tick::default()).velocity()
-    }
+    /// Returns the velocity in the world at the end of the step, in metres per second: one that is one tick
+    /// old bends the curves on other clients and more than doubles their error.
+    fn velocity(state: &Self::State) -> Vec3;
 
-    /// Returns the replicated form of this state, in the world.
+    /// Returns a number that differs when states differ in any discrete quantity: mode, stance, rounds
+    /// fired; 0 if there is none. The owner's client sends it with the result of its move, so that the
+    /// server detects a difference that the distance does not show.
+    fn kind(state: &Self::State) -> u32;
+
+    /// Returns the replicated form of this state, in the world. Default: alive and upright, with
+    /// [`position`](Self::position), [`velocity`](Self::velocity) and [`teleports`](Self::teleports), and
+    /// without a heading.
     ///
-    /// Its velocity must be the one at the end of the step: a velocity that is one tick old bends the curves
-    /// on other clients and more than doubles their error. Set `spin` for a heading that turns evenly; leave
-    /// it out for a player's view.
-    fn snapshot(state: &Self::State, tick: Tick) -> Snapshot;
+    /// Set `spin` for a heading that turns evenly; leave it out for a player's view.
+    #[must_use]
+    fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
+        let teleports = Self::teleports(state);
+        Snapshot { teleports, ..Snapshot::new(tick, Self::position(state), Self::velocity(state)) }
+    }
 
     /// Returns the movement base that the pawn stands on, 0 for the world. Other clients draw the pawn
     /// relative to it; otherwise a passenger would slide, because bases are drawn at another moment than
@@ -112,8 +120,12 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         pose.extrapolated(ctx.dt)
     }
 
-    /// Returns the position of the eye, in metres.
-    fn eye(config: &Self::Config, state: &Self::State) -> Vec3;
+    /// Returns the position of the eye, in metres. Default: that of the root.
+    #[must_use]
+    fn eye(config: &Self::Config, state: &Self::State) -> Vec3 {
+        let _ = config;
+        Self::position(state)
+    }
 
     /// Returns the heading and pitch of an input in 1/65,536 of a turn, with the axes of
     /// [`look_direction`](crate::look_direction). Default: straight ahead.
@@ -123,17 +135,23 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         (0, 0)
     }
 
-    /// Returns a number that differs when states differ in any discrete quantity: mode, stance, rounds
-    /// fired. The owner's client sends it with the result of its move, so that the server detects a
-    /// difference that the distance does not show.
-    fn kind(state: &Self::State) -> u32;
-
     /// Returns a counter that changes with each teleport. A correction across a teleport is not an error and
-    /// is not smoothed. Only the lowest four bits count.
-    fn teleports(state: &Self::State) -> u8;
+    /// is not smoothed. Only the lowest four bits count. Default 0: no teleports.
+    #[must_use]
+    fn teleports(state: &Self::State) -> u8 {
+        let _ = state;
+        0
+    }
 
     /// Returns the state after a push, right before the step of the tick in which it is due. Must be pure.
-    fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State;
+    /// Default: the same state, for models whose [`Push`](Self::Push) is `()`; it does not compile for
+    /// others.
+    #[must_use]
+    fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State {
+        const { assert!(size_of::<Self::Push>() == 0, "a model with a type `Push` needs a function `push`") };
+        let _ = (config, push);
+        *state
+    }
 
     /// Returns the replacement for missing input: a lost move, a silent client, a stalled app. `axes`:
     /// whether the pawn keeps walking. Action buttons such as fire must never be repeated. Default: neutral
@@ -173,54 +191,6 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     fn is_outcome(event: &Self::Event) -> bool {
         let _ = event;
         false
-    }
-
-    /// Returns whether another pawn is so close that client and server may see it on different sides.
-    /// Evaluated when client and server disagree. Default: `false`.
-    #[must_use]
-    fn is_near_pawn(
-        config: &Self::Config,
-        state: &Self::State,
-        ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
-    ) -> bool {
-        let _ = (config, state, ctx, world);
-        false
-    }
-
-    /// Returns a hash of the configuration. Client and server compare it, so that a different tuning is
-    /// reported as such. Default 0: no comparison.
-    #[must_use]
-    fn config_hash(config: &Self::Config, world: &SystemParamItem<Self::World>) -> u32 {
-        let _ = (config, world);
-        0
-    }
-
-    /// Returns a hash of the static world around a pawn. Client and server compare it when they disagree
-    /// about a move. Default 0: no comparison.
-    #[must_use]
-    fn surroundings_hash(
-        config: &Self::Config,
-        state: &Self::State,
-        world: &SystemParamItem<Self::World>,
-    ) -> u32 {
-        let _ = (config, state, world);
-        0
-    }
-
-    /// Returns a hash of the level, compared when a client joins. Default 0: no comparison.
-    #[must_use]
-    fn level_hash(world: &SystemParamItem<Self::World>) -> u32 {
-        let _ = world;
-        0
-    }
-
-    /// Returns radius and half height, in metres, of a capsule about as large as the pawn and standing at
-    /// its position, for debug views. Default: 0.34 and 0.88.
-    #[must_use]
-    fn outline(config: &Self::Config, state: &Self::State) -> (f32, f32) {
-        let _ = (config, state);
-        (0.34, 0.88)
     }
 }
 

@@ -28,9 +28,9 @@ impl Default for ProtocolVersion {
 pub(crate) struct Setup {
     /// Match number on this server; wraps after 255.
     pub epoch: u8,
-    /// [`MoveModel::config_hash`](bevy_unlag_core::MoveModel::config_hash).
+    /// [`MoveDiagnostics::config_hash`](bevy_unlag_core::MoveDiagnostics::config_hash).
     pub config: u32,
-    /// [`MoveModel::level_hash`](bevy_unlag_core::MoveModel::level_hash).
+    /// [`MoveDiagnostics::level_hash`](bevy_unlag_core::MoveDiagnostics::level_hash).
     pub level: u32,
 }
 

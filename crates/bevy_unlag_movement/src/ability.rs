@@ -7,8 +7,8 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::{
-    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveModel, PoseSample, Snapshot,
-    StepContext, Tick, Wire, WireError,
+    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel,
+    PoseSample, Snapshot, StepContext, Tick, Wire, WireError,
 };
 
 use crate::{
@@ -111,7 +111,7 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
         false
     }
 
-    /// Returns a hash of the tuning in [`Param`](Self::Param); see [`MoveModel::config_hash`]. Default
+    /// Returns a hash of the tuning in [`Param`](Self::Param); see [`MoveDiagnostics::config_hash`]. Default
     /// 0.
     #[must_use]
     fn config_hash(param: &SystemParamItem<Self::Param>) -> u32 {
@@ -142,6 +142,7 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
     type Event = ExtendedEvent<MoveEvent, A::Event>;
     type Push = CapsulePush;
     type World = (MoverWorld<'static, 'static>, A::Param);
+    type Diagnostics = Self;
 
     fn step(
         config: &CapsuleConfig,
@@ -236,33 +237,35 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
     fn is_outcome(event: &Self::Event) -> bool {
         matches!(event, ExtendedEvent::Extension(event) if A::is_outcome(event))
     }
+}
 
+impl<A: MoveAbility> MoveDiagnostics<Self> for CapsuleWith<A> {
     fn is_near_pawn(
         config: &CapsuleConfig,
-        state: &Self::State,
+        state: &ExtendedState<CapsuleState, A::State>,
         ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
+        world: &SystemParamItem<<Self as MoveModel>::World>,
     ) -> bool {
         CapsuleModel::is_near_pawn(config, &state.body, ctx, &world.0)
     }
 
-    fn config_hash(config: &CapsuleConfig, world: &SystemParamItem<Self::World>) -> u32 {
+    fn config_hash(config: &CapsuleConfig, world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
         CapsuleModel::config_hash(config, &world.0) ^ A::config_hash(&world.1).rotate_left(11)
     }
 
     fn surroundings_hash(
         config: &CapsuleConfig,
-        state: &Self::State,
-        world: &SystemParamItem<Self::World>,
+        state: &ExtendedState<CapsuleState, A::State>,
+        world: &SystemParamItem<<Self as MoveModel>::World>,
     ) -> u32 {
         CapsuleModel::surroundings_hash(config, &state.body, &world.0)
     }
 
-    fn level_hash(world: &SystemParamItem<Self::World>) -> u32 {
+    fn level_hash(world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
         CapsuleModel::level_hash(&world.0)
     }
 
-    fn outline(config: &CapsuleConfig, state: &Self::State) -> (f32, f32) {
+    fn outline(config: &CapsuleConfig, state: &ExtendedState<CapsuleState, A::State>) -> (f32, f32) {
         CapsuleModel::outline(config, &state.body)
     }
 }

@@ -4,13 +4,15 @@ mod check;
 mod presets;
 
 pub use check::InvalidConfig;
+#[cfg(feature = "kart")]
 pub(crate) use check::{FieldRange, check_ranges};
 
 use bevy::prelude::*;
 
 use crate::{CustomMode, MovementMode, Transitions};
 
-/// Implementation that moves the capsule through the world.
+/// Implementation that moves the capsule through the world. Needs the feature `rapier_controller`.
+#[cfg(feature = "rapier_controller")]
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
 #[doc(alias = "KinematicCharacterController")]
 pub enum MoverBackend {
@@ -219,7 +221,9 @@ pub struct CapsuleConfig {
     pub transitions: Transitions,
     /// Custom modes of the game, by number; see [`register_mode`](Self::register_mode).
     pub custom_modes: Vec<CustomMode>,
-    /// Implementation that moves the capsule. Default: [`MoverBackend::Unlag`].
+    /// Implementation that moves the capsule. Default: [`MoverBackend::Unlag`]. Needs the feature
+    /// `rapier_controller`.
+    #[cfg(feature = "rapier_controller")]
     pub backend: MoverBackend,
 }
 
@@ -279,6 +283,7 @@ impl Default for CapsuleConfig {
             max_slices: 8,
             transitions: Transitions::default(),
             custom_modes: Vec::new(),
+            #[cfg(feature = "rapier_controller")]
             backend: MoverBackend::Unlag,
         }
     }

@@ -1,4 +1,4 @@
-//! Kart model with throttle and steering, without a physics engine.
+//! Kart model with throttle and steering, without a physics engine. Feature `kart`.
 
 mod config;
 mod dynamics;
@@ -17,7 +17,7 @@ pub use push::KartPush;
 pub use state::KartState;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, PoseSample, Snapshot, StepContext, Tick};
+use bevy_unlag_core::{MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick};
 
 use crate::{
     MoverWorld,
@@ -31,7 +31,7 @@ use crate::{
 /// A move is throttle and steering; its duration is that of the [`StepContext`], because a move is one
 /// tick. The state is transform, velocity and the last move. Slopes do not change the horizontal speed,
 /// movement bases carry a kart up and down only, and [`MoveVolume`](crate::MoveVolume)s do not affect
-/// it.
+/// it. Needs the feature `kart`.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct KartModel;
 
@@ -67,6 +67,7 @@ impl MoveModel for KartModel {
     type Event = KartEvent;
     type Push = KartPush;
     type World = MoverWorld<'static, 'static>;
+    type Diagnostics = Self;
 
     fn step(
         config: &KartConfig,
@@ -144,7 +145,9 @@ impl MoveModel for KartModel {
         let clear = sound && is_clear(config.blocked_by, step::frame(state), config.body(), way, ctx, world);
         clear.then_some(KartState { position: state.position + by, ..*state })
     }
+}
 
+impl MoveDiagnostics<Self> for KartModel {
     fn is_near_pawn(
         config: &KartConfig,
         state: &KartState,

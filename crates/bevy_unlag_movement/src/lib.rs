@@ -17,8 +17,15 @@
 //!   A new collider counts at once, without a step of rapier.
 //! * [`MovementPlugin`] sets everything up; [`LocalMovesPlugin`] steps pawns without a network.
 //!
-//! [`KartModel`] is a second model on the same sweeps, with throttle and steering; see [`KartConfig`].
-//! It needs [`KartPlugin`].
+//! # Features
+//!
+//! None is on by default.
+//!
+//! * `kart`: `KartModel`, a second model on the same sweeps, with throttle and steering; see `KartConfig`.
+//!   It needs `KartPlugin`.
+//! * `rapier_controller`: `MoverBackend` in `CapsuleConfig::backend`, which selects rapier's character
+//!   controller for comparison.
+//! * `gizmos`: `MoverGizmosPlugin`, a debug view of pawns.
 
 pub mod abilities;
 mod ability;
@@ -38,6 +45,7 @@ mod gizmos;
 mod input;
 mod input_accumulator;
 mod jumping;
+#[cfg(feature = "kart")]
 mod kart;
 mod local_moves;
 mod mode;
@@ -50,6 +58,7 @@ mod planes;
 mod plugin;
 mod probe;
 mod proxy;
+#[cfg(feature = "rapier_controller")]
 mod rapier_backend;
 mod scene;
 mod server_queries;
@@ -65,14 +74,15 @@ mod world;
 
 pub use ability::{AbilityEvent, AbilityPair, CapsuleWith, MoveAbility};
 pub use base::{BaseId, BaseTrack, MovementBase, PoseHistory, Shuttle, Turntable};
-pub use config::{
-    AccelerationModel, CapsuleConfig, InvalidConfig, MoverBackend, PawnCollision, TooManyModes,
-};
+#[cfg(feature = "rapier_controller")]
+pub use config::MoverBackend;
+pub use config::{AccelerationModel, CapsuleConfig, InvalidConfig, PawnCollision, TooManyModes};
 pub use event::MoveEvent;
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoverGizmos, MoverGizmosPlugin};
 pub use input::{CapsuleInput, PITCH_LIMIT};
 pub use input_accumulator::InputAccumulator;
+#[cfg(feature = "kart")]
 pub use kart::{KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartPush, KartState};
 pub use local_moves::LocalMovesPlugin;
 pub use mode::{CustomMode, ModePhysics, MovementMode, Transitions};

@@ -1,4 +1,4 @@
-//! Backend with rapier's character controller, for comparison.
+//! Backend with rapier's character controller, for comparison. Feature `rapier_controller`.
 
 use bevy::prelude::*;
 use bevy_rapier3d::{

@@ -2,11 +2,13 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_unlag_core::{MoveModel, PoseSample, Snapshot, StepContext, Tick, Up, upright_rotation};
+use bevy_unlag_core::{
+    MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick, Up, upright_rotation,
+};
 
 use crate::{
     BaseId, CapsuleConfig, CapsuleInput, CapsulePush, CapsuleState, GravityField, ModePhysics, MoveEvent,
-    MoveVolume, MovementMode, MoverBackend, MoverWorld, PawnCollision, VolumeId,
+    MoveVolume, MovementMode, MoverWorld, PawnCollision, VolumeId,
     ability::AbilityHooks,
     base_motion::{heading, move_with_base, planned_base_motion, store_base_position},
     depenetration::{Depenetration, depenetrate},
@@ -19,7 +21,6 @@ use crate::{
     pawn_collision::separate_pawns,
     pawn_step::{Limits, PawnStep, Physics},
     proxy::extrapolate,
-    rapier_backend,
     scene::{Include, NearParts},
     server_queries::{debug_hash, is_near_pawn, surroundings_hash, try_nudge},
     state::{MAX_POSITION, MAX_TIMER},
@@ -42,6 +43,7 @@ impl MoveModel for CapsuleModel {
     type Event = MoveEvent;
     type Push = CapsulePush;
     type World = MoverWorld<'static, 'static>;
+    type Diagnostics = Self;
 
     fn step(
         config: &CapsuleConfig,
@@ -131,7 +133,9 @@ impl MoveModel for CapsuleModel {
     ) -> Option<CapsuleState> {
         try_nudge(config, state, by, ctx, world)
     }
+}
 
+impl MoveDiagnostics<Self> for CapsuleModel {
     fn is_near_pawn(
         config: &CapsuleConfig,
         state: &CapsuleState,
@@ -270,7 +274,7 @@ fn run(
         near.cover(pawn.region(part));
         let parts = match config.pawns {
             PawnCollision::Push => {
-                let (own, reach) = (pawn.scene.pawn_id(ctx.entity), config.pawn_push_speed * part);
+                let (own, reach) = (world.scene.pawn_id(ctx.entity), config.pawn_push_speed * part);
                 let (feet, solid) = separate_pawns(near.parts(), pawn.body, pawn.feet, own, reach);
                 pawn.feet = feet;
                 solid
@@ -279,8 +283,9 @@ fn run(
         };
         match pawn.physics() {
             Physics::Ability => hooks.custom(&mut Mover::new(pawn, near, ctx, part), part),
-            _ if config.backend == MoverBackend::Rapier => {
-                rapier_backend::move_by(pawn, &world.rapier, ctx.entity, part);
+            #[cfg(feature = "rapier_controller")]
+            _ if config.backend == crate::MoverBackend::Rapier => {
+                crate::rapier_backend::move_by(pawn, &world.rapier, ctx.entity, part);
             }
             Physics::Walk => walk(pawn, parts, part),
             Physics::Fall => fall(pawn, parts, part),

@@ -1,7 +1,8 @@
 //! System parameter through which a step reads the level.
 
+use core::marker::PhantomData;
+
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_rapier3d::plugin::ReadRapierContext;
 use bevy_unlag_core::StepContext;
 
 use crate::{
@@ -9,12 +10,15 @@ use crate::{
     scene::{MoverScene, seconds_at},
 };
 
-/// Level: [`MoverScene`], and rapier's world for [`MoverBackend::Rapier`](crate::MoverBackend::Rapier).
+/// Level: [`MoverScene`], and with the feature `rapier_controller` also rapier's world.
 #[derive(SystemParam)]
 pub struct MoverWorld<'w, 's> {
     pub(crate) scene: Res<'w, MoverScene>,
-    pub(crate) rapier: ReadRapierContext<'w, 's>,
+    #[cfg(feature = "rapier_controller")]
+    pub(crate) rapier: bevy_rapier3d::plugin::ReadRapierContext<'w, 's>,
     time: Res<'w, Time<Fixed>>,
+    // The lifetime is part of the type whatever the features are.
+    _state: PhantomData<&'s ()>,
 }
 
 impl MoverWorld<'_, '_> {

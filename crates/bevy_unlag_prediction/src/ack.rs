@@ -16,10 +16,10 @@ pub const MAX_PUSHES: usize = 7;
 pub struct ClientAdjustment<S> {
     /// Cause of the correction, as far as the server knows.
     pub cause: CorrectionCause,
-    /// Lowest bits of [`MoveModel::config_hash`](bevy_unlag_core::MoveModel::config_hash) on the server.
+    /// Lowest bits of [`config_hash`](bevy_unlag_core::MoveDiagnostics::config_hash) on the server.
     pub config: u16,
-    /// Lowest bits of [`MoveModel::surroundings_hash`](bevy_unlag_core::MoveModel::surroundings_hash) at
-    /// this state on the server.
+    /// Lowest bits of [`surroundings_hash`](bevy_unlag_core::MoveDiagnostics::surroundings_hash) at this
+    /// state on the server.
     pub surroundings: u16,
     /// State of the pawn after the move.
     pub state: S,

@@ -3,10 +3,10 @@
 use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::MoveModel;
+use bevy_unlag_core::{MoveDiagnostics, MoveModel};
 
-/// Cached [`MoveModel::config_hash`] of this app, updated once per second. Corrections compare it. Hashing
-/// the whole configuration for each of them would be most of a correction's cost.
+/// Cached [`MoveDiagnostics::config_hash`] of this app, updated once per second. Corrections compare it.
+/// Hashing the whole configuration for each of them would be most of a correction's cost.
 #[derive(Resource, Debug)]
 pub struct CachedConfigHash<M> {
     hash: Option<u32>,
@@ -37,7 +37,7 @@ pub(crate) fn hash_config<M: MoveModel>(
 ) {
     hash.age += 1;
     if hash.hash.is_none() || hash.age >= CachedConfigHash::<M>::UPDATE_INTERVAL || model.is_changed() {
-        hash.hash = Some(M::config_hash(&model, &world));
+        hash.hash = Some(M::Diagnostics::config_hash(&model, &world));
         hash.age = 0;
     }
 }

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, Tick};
+use bevy_unlag_core::{MoveDiagnostics, MoveModel, Tick};
 
 use crate::{Correction, ServerCorrection};
 
@@ -35,7 +35,7 @@ pub(crate) struct Outline {
 
 impl Outline {
     fn of<M: MoveModel>(model: &M::Config, state: &M::State, position: Vec3) -> Self {
-        let (radius, half_height) = M::outline(model, state);
+        let (radius, half_height) = M::Diagnostics::outline(model, state);
         let rotation = M::snapshot(state, Tick::default()).rotation();
         Self {
             pose: Isometry3d::new(position + rotation * Vec3::Y * half_height, rotation),

@@ -1,7 +1,9 @@
 //! Reconciliation on the owner's client: acknowledgement of saved moves, correction and replay.
 
-use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::{BitReader, CurrentTick, MoveModel, Stall, StepContext, Tick, VisualOffset, Wire};
+use bevy::{ecs::system::StaticSystemParam, platform::time::Instant, prelude::*};
+use bevy_unlag_core::{
+    BitReader, CurrentTick, MoveDiagnostics, MoveModel, Stall, StepContext, Tick, VisualOffset, Wire,
+};
 
 use crate::{
     AckedMove, CachedConfigHash, ClientAdjustment, ClockSteering, Correction, CorrectionCause,
@@ -74,7 +76,8 @@ pub(crate) fn reconcile<M: MoveModel>(
         saved.loss = ack.loss;
 
         let (before, teleports) = (M::position(state), M::teleports(state));
-        let began = std::time::Instant::now();
+        #[expect(clippy::disallowed_methods, reason = "not std's in browsers")]
+        let began = Instant::now();
         let mut step = |at: Tick, start: &M::State, input: &M::Input, pushes: &ScheduledPushes<M>| {
             let ctx = StepContext { tick: at, dt, entity, replaying: true };
             let pushed = pushes.apply(&model, at, start);
@@ -289,7 +292,8 @@ fn cause<M: MoveModel>(
             CorrectionCause::ClientHitch
         }
         CorrectionCause::Unknown
-            if adjustment.surroundings != M::surroundings_hash(model, &adjustment.state, world) as u16 =>
+            if adjustment.surroundings
+                != M::Diagnostics::surroundings_hash(model, &adjustment.state, world) as u16 =>
         {
             CorrectionCause::Terrain
         }

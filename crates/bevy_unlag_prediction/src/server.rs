@@ -5,7 +5,8 @@ use core::time::Duration;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, MoveModel, SnapshotAcks, Stall, StepContext, StepEvent, Wire,
+    BitReader, BitWriter, CurrentTick, MoveDiagnostics, MoveModel, SnapshotAcks, Stall, StepContext,
+    StepEvent, Wire,
 };
 
 use crate::{
@@ -257,7 +258,8 @@ pub(crate) fn run_moves<M: MoveModel>(
             if cause == CorrectionCause::Unknown && pushes.unconfirmed() {
                 cause = CorrectionCause::ServerPush;
             }
-            if cause == CorrectionCause::Unknown && M::is_near_pawn(&model, &state, &ctx, &world) {
+            if cause == CorrectionCause::Unknown && M::Diagnostics::is_near_pawn(&model, &state, &ctx, &world)
+            {
                 cause = CorrectionCause::OtherPawn;
             }
             queue.start_correction(cause, error);
@@ -347,7 +349,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             adjustment: queue.pending_correction.map(|cause| ClientAdjustment {
                 cause,
                 config: config_hash.low(),
-                surroundings: M::surroundings_hash(&model, state, &world) as u16,
+                surroundings: M::Diagnostics::surroundings_hash(&model, state, &world) as u16,
                 state: *state,
             }),
         };

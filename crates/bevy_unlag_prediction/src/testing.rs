@@ -1,7 +1,7 @@
 //! Minimal movement model for the unit tests of this crate.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, MoveModel, StepContext, Wire, WireError};
 
 /// Model that slides along X at one metre per second.
 #[derive(Clone, Debug)]
@@ -46,6 +46,7 @@ impl MoveModel for Slider {
     type Event = ();
     type Push = ();
     type World = ();
+    type Diagnostics = ();
 
     fn step(
         _: &Tuning,
@@ -62,23 +63,11 @@ impl MoveModel for Slider {
         Vec3::X * state.x
     }
 
-    fn snapshot(state: &Body, tick: Tick) -> Snapshot {
-        Snapshot::new(tick, Self::position(state), Vec3::ZERO)
-    }
-
-    fn eye(_: &Tuning, state: &Body) -> Vec3 {
-        Self::position(state)
+    fn velocity(_: &Body) -> Vec3 {
+        Vec3::ZERO
     }
 
     fn kind(_: &Body) -> u32 {
         0
-    }
-
-    fn teleports(_: &Body) -> u8 {
-        0
-    }
-
-    fn push(_: &Tuning, state: &Body, (): &()) -> Body {
-        *state
     }
 }

@@ -253,7 +253,7 @@ impl ShotEvidence {
     ) -> Result<(Body<'a>, Option<ViewTime>), Miss> {
         let (entity, id) = (candidate.entity, candidate.target);
         let history = &FrameHistory::default();
-        let target = Target { entity, id, path, history, mode: candidate.mode.as_ref() };
+        let target = Target { id, path, history, mode: candidate.mode.as_ref() };
         let (pose, time) = moment.pose(&target, sampler, bases)?;
         let boxes = self.sets.get(candidate.set as usize).ok_or(Miss::NotPresent(id))?;
         Ok((Body { entity, id, pose, boxes, limbs: Limbs::Nodes(&candidate.limbs) }, time))

@@ -16,6 +16,14 @@
 //! * [`RewindLimits`] bound how far back a query may reach.
 //! * [`DrawnQuery`] is the client's counterpart: it casts the same ray against what the local screen last
 //!   showed.
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! * `moved_colliders`: `RewindBackend`, which selects ray casts that move colliders there and back, as in
+//!   most tutorials, for comparison.
+//! * `gizmos`: `RewindViewPlugin`, a debug view of shots.
 
 mod body_bounds;
 mod bones;
@@ -33,6 +41,7 @@ mod humanoid;
 mod limb_nodes;
 mod limits;
 mod missing_hit_boxes;
+#[cfg(feature = "moved_colliders")]
 mod moved_colliders;
 mod query;
 mod query_result;
@@ -73,6 +82,7 @@ pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
 pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbRecordInterval};
 pub use limits::{HighPing, MatchStart, RewindLimits, RewindMode, RewindRefusal};
+#[cfg(feature = "moved_colliders")]
 pub use moved_colliders::{MovedColliders, MovedPoses, RewindBackend};
 pub use query::{
     Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, FlightStepHit, MeleeArc, MeleeHit, PelletCount,
@@ -159,8 +169,6 @@ impl Plugin for RewindQueryPlugin {
             .init_resource::<EvidenceLog>()
             .init_resource::<RewindTable>()
             .init_resource::<ViewValidationConfig>()
-            .init_resource::<RewindBackend>()
-            .init_resource::<MovedColliders>()
             .add_observer(table::on_despawn)
             .configure_sets(
                 FixedPostUpdate,
@@ -171,12 +179,12 @@ impl Plugin for RewindQueryPlugin {
                 (
                     history::record.in_set(RewindSystems::Record),
                     view_time_validator::receive_acknowledgements.in_set(RewindSystems::Record),
-                    (table::update_table, moved_colliders::update_colliders)
-                        .chain()
-                        .in_set(RewindSystems::UpdateTable),
+                    table::update_table.in_set(RewindSystems::UpdateTable),
                 ),
             )
             .add_systems(Last, table::update_table.in_set(RewindSystems::UpdateTable))
             .add_systems(PostUpdate, drawn_query::set_base_view_time.after(VisualSystems::Draw));
+        #[cfg(feature = "moved_colliders")]
+        app.add_plugins(moved_colliders::plugin);
     }
 }

@@ -1,4 +1,5 @@
-//! Alternative ray cast backend that moves colliders to where the shooter saw them, and back.
+//! Alternative ray cast backend that moves colliders to where the shooter saw them, and back. Feature
+//! `moved_colliders`.
 
 mod collider_mover;
 mod hit_box_world;
@@ -8,10 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bevy::prelude::*;
 
-use crate::RewindQuery;
+use crate::{RewindQuery, RewindSystems, table};
 pub(crate) use collider_mover::ColliderMover;
 
-/// Backend of [`Rewound::cast_ray`](crate::Rewound::cast_ray). May be changed at any time.
+/// Backend of [`Rewound::cast_ray`](crate::Rewound::cast_ray). May be changed at any time. Needs the feature
+/// `moved_colliders`.
 ///
 /// To measure the cost of moving colliders: insert [`RewindBackend::MoveColliders`], let the app run for
 /// at least [`RewindLimits::max_age`](crate::RewindLimits::max_age) so that all records are filled, and
@@ -77,8 +79,15 @@ impl MovedColliders {
     }
 }
 
+pub(crate) fn plugin(app: &mut App) {
+    app.init_resource::<RewindBackend>().init_resource::<MovedColliders>().add_systems(
+        FixedPostUpdate,
+        update_colliders.after(table::update_table).in_set(RewindSystems::UpdateTable),
+    );
+}
+
 /// Moves the colliders to the pawns' present poses, and records the poses if the backend needs them.
-pub(crate) fn update_colliders(backend: Res<RewindBackend>, moved: Res<MovedColliders>, query: RewindQuery) {
+fn update_colliders(backend: Res<RewindBackend>, moved: Res<MovedColliders>, query: RewindQuery) {
     match *backend {
         RewindBackend::Table => moved.lock().clear(),
         RewindBackend::MoveColliders(poses) => query.place_targets(&mut moved.lock(), poses),

@@ -7,6 +7,7 @@ mod cover;
 mod evidence;
 mod melee;
 mod moment;
+#[cfg(feature = "moved_colliders")]
 mod moved_colliders;
 mod overlap;
 mod pellets;
@@ -22,8 +23,8 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{BasePoses, CurrentTick, NetId, PoseSampler, ProxySmoothing, Tick, ViewTime};
 
 use crate::{
-    FrameHistory, HitLayers, MatchStart, MovedColliders, Occluder, QueryView, RewindBackend, RewindFilter,
-    RewindLimits, RewindRefusal, RewindTable, RewindTime, Team, WorldTrace,
+    FrameHistory, HitLayers, MatchStart, Occluder, QueryView, RewindFilter, RewindLimits, RewindRefusal,
+    RewindTable, RewindTime, Team, WorldTrace,
 };
 pub use beam::BeamCache;
 use bevy_unlag_smoothing::PublishedPath;
@@ -86,8 +87,10 @@ pub struct RewindQuery<'w, 's> {
     limits: Res<'w, RewindLimits>,
     round: Option<Res<'w, MatchStart>>,
     tick: Res<'w, CurrentTick>,
-    backend: Option<Res<'w, RewindBackend>>,
-    moved: Option<Res<'w, MovedColliders>>,
+    #[cfg(feature = "moved_colliders")]
+    backend: Option<Res<'w, crate::RewindBackend>>,
+    #[cfg(feature = "moved_colliders")]
+    moved: Option<Res<'w, crate::MovedColliders>>,
 }
 
 impl<'w, 's> RewindQuery<'w, 's> {

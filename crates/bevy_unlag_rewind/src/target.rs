@@ -15,7 +15,6 @@ use crate::{
 /// Possible target, with the server's history of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
-    pub entity: Entity,
     pub id: NetId,
     pub path: &'a PublishedPath,
     pub history: &'a FrameHistory,

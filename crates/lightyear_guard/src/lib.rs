@@ -15,6 +15,7 @@
 //! * [`Kick`] ends a connection, and the client learns the [`KickReason`].
 //! * [`limit_logs`] bounds what a flood writes to the log.
 
+mod clock;
 #[doc(hidden)]
 pub mod fuzzing;
 mod ingress;

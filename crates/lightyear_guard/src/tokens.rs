@@ -15,11 +15,12 @@ mod token_client;
 mod token_filter;
 mod token_request;
 
-use std::time::SystemTime;
-
 use bevy::prelude::*;
 
-use crate::plugin::GuardSystems;
+use crate::{
+    clock::{self, SystemTime},
+    plugin::GuardSystems,
+};
 
 pub use refusal::JoinRefusal;
 pub use server_access::ServerAccess;
@@ -30,13 +31,13 @@ pub use token_client::{JoinRefused, TokenClient, TokenError};
 pub use token_filter::TokenStats;
 pub use token_request::{ConnectTokenRequest, token_data};
 
-/// The wall clock against which a server validates tokens. Default [`SystemTime::now`]; tests replace it.
+/// The wall clock against which a server validates tokens. Default: the system's; tests replace it.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct WallClock(pub fn() -> SystemTime);
 
 impl Default for WallClock {
     fn default() -> Self {
-        Self(SystemTime::now)
+        Self(clock::wall)
     }
 }
 

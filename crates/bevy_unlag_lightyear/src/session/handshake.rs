@@ -12,7 +12,7 @@ use bevy_replicon::{
 };
 #[cfg(not(feature = "prediction"))]
 use bevy_unlag_core::LocalControl;
-use bevy_unlag_core::{BitReader, MoveModel, SetupDiagnostics, Wire};
+use bevy_unlag_core::{BitReader, MoveDiagnostics, MoveModel, SetupDiagnostics, Wire};
 #[cfg(feature = "prediction")]
 use bevy_unlag_prediction::SavedMoves;
 use lightyear::prelude::{server::ClientOf, *};
@@ -158,8 +158,8 @@ pub(super) fn setup_of<M: MoveModel>(
     model: Option<&M::Config>,
     world: &bevy::ecs::system::SystemParamItem<M::World>,
 ) -> Setup {
-    let config = model.map_or(0, |model| M::config_hash(model, world));
-    Setup { epoch, config, level: M::level_hash(world) }
+    let config = model.map_or(0, |model| M::Diagnostics::config_hash(model, world));
+    Setup { epoch, config, level: M::Diagnostics::level_hash(world) }
 }
 
 fn send_hello<M: MoveModel>(

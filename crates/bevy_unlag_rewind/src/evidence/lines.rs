@@ -71,8 +71,8 @@ impl ShotEvidence {
         let named = self.overrides.iter().find(|named| named.target == candidate.target);
         let sampler = sampler.of(candidate.mode.as_ref());
         let (path, history) = (candidate.path(), FrameHistory::default());
-        let (entity, id, mode) = (candidate.entity, candidate.target, candidate.mode.as_ref());
-        let target = Target { entity, id, path: &path, history: &history, mode };
+        let (id, mode) = (candidate.target, candidate.mode.as_ref());
+        let target = Target { id, path: &path, history: &history, mode };
         self.moment().stamp(self.time.used?, &target, named, &sampler)
     }
 

@@ -104,6 +104,7 @@ fn longer_recording_interval_costs_less_and_stays_accurate() {
 
 /// Prints the cost of recording; asserts nothing about time.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a measurement")]
 fn print_recording_cost() {
     for every in [1, 4] {
         let mut stage = Stage::new(gait::<6, 0>, every);

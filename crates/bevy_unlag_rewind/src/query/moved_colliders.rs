@@ -1,4 +1,4 @@
-//! Ray casts with the moving collider backend.
+//! Ray casts with the moving collider backend. Feature `moved_colliders`.
 
 use bevy::math::Isometry3d;
 use bevy_unlag_core::LimbPoses;
@@ -67,8 +67,9 @@ impl Rewound<'_, '_, '_> {
         let mut room = LimbPoses::default();
         for slot in 0..self.query.table.slots() {
             if poses == MovedPoses::Frames {
-                if let Some(StoredTarget { target, .. }) = self.known(slot).filter(|known| known.wanted)
-                    && !procedure.move_to_record((slot, target.id), target.entity, self.moment.time)
+                if let Some(StoredTarget { place, target, .. }) =
+                    self.known(slot).filter(|known| known.wanted)
+                    && !procedure.move_to_record((slot, target.id), place.entity, self.moment.time)
                 {
                     reason.consider(Miss::NotPresent(target.id));
                 }

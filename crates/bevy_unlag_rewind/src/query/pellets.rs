@@ -100,10 +100,9 @@ impl Pellets {
 
 impl Rewound<'_, '_, '_> {
     /// Casts many rays from one origin, for a fraction of the cost of separate casts. Hits and obstacles
-    /// are those of [`cast_ray`](Self::cast_ray) with
-    /// [`RewindBackend::Table`](crate::RewindBackend::Table), whichever backend is selected; the reason
-    /// for a miss is shared by all pellets that miss. Clears both buffers first. An invalid direction
-    /// results in [`Miss::InvalidQuery`] for that pellet.
+    /// are those of [`cast_ray`](Self::cast_ray), always without moved colliders; the reason for a miss is
+    /// shared by all pellets that miss. Clears both buffers first. An invalid direction results in
+    /// [`Miss::InvalidQuery`] for that pellet.
     ///
     /// ```
     /// use bevy::prelude::*;

@@ -120,15 +120,19 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
 
     /// Like [`cast_ray`](Self::cast_ray), without cover protection.
     pub(super) fn first(&self, ray: &UnitRay) -> Result<TargetHit, Miss> {
-        let counted = match self.query.moved() {
-            Some(moved) => self.cast_moved(moved, ray)?,
-            None => {
-                let mut first = FirstHit::new(*ray);
-                let reason = self.nearest_first(ray, &mut first);
-                first.hit.ok_or(reason)?
-            }
-        };
+        let counted = self.first_target(ray)?;
         counted.before(self.first_obstacle(ray.origin.into(), ray.direction.into(), counted.reach()))
+    }
+
+    /// Like [`first`](Self::first), through the world.
+    fn first_target(&self, ray: &UnitRay) -> Result<HeadPriorityHit, Miss> {
+        #[cfg(feature = "moved_colliders")]
+        if let Some(moved) = self.query.moved() {
+            return self.cast_moved(moved, ray);
+        }
+        let mut first = FirstHit::new(*ray);
+        let reason = self.nearest_first(ray, &mut first);
+        first.hit.ok_or(reason)
     }
 
     /// Returns the final hit, unless an obstacle is in the way or the victim is under cover protection.
@@ -180,12 +184,12 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         self.occluder(self.query.movers.get(entity).ok()?)
     }
 
-    fn occluder(&self, (entity, occluder, history, id, mode): MoverItem<'_>) -> Option<Isometry3d> {
+    fn occluder(&self, (_, occluder, history, id, mode): MoverItem<'_>) -> Option<Isometry3d> {
         if occluder.base != 0 {
             return self.bases.pose(occluder.base);
         }
         let (path, history) = history?;
-        let target = Target { entity, id: *id?, path, history, mode };
+        let target = Target { id: *id?, path, history, mode };
         let (pose, _) = self.moment.pose(&target, &self.query.sampler, &self.bases).ok()?;
         Some(pose.body())
     }
@@ -369,7 +373,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
             }
         };
         let wanted = self.filter.allows(place.entity, team, layers.unwrap_or_default());
-        let target = Target { entity: place.entity, id: place.id, path, history, mode };
+        let target = Target { id: place.id, path, history, mode };
         Some(StoredTarget { place, target, wanted })
     }
 }

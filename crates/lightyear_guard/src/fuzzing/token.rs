@@ -1,7 +1,5 @@
 //! The token filter without netcode: what a server passes on and what it replies.
 
-use std::time::SystemTime;
-
 use bevy::prelude::*;
 use lightyear::{
     link::{Link, RecvPayload},
@@ -9,6 +7,7 @@ use lightyear::{
 };
 
 use crate::{
+    clock::SystemTime,
     plugin,
     tokens::{self, ServerAccess, WallClock},
 };

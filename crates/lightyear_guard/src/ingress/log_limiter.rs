@@ -1,7 +1,6 @@
 //! Log rate limiter: a peer cannot flood the log.
 
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use bevy::{
     log::{
@@ -11,6 +10,8 @@ use bevy::{
     },
     prelude::*,
 };
+
+use crate::clock::{self, Instant};
 
 /// Lines per second and target.
 const LINES: u64 = 20;
@@ -43,7 +44,7 @@ struct LogLimiter {
 
 impl Default for LogLimiter {
     fn default() -> Self {
-        Self { began: Instant::now(), counts: [const { [const { AtomicU64::new(0) }; TARGETS] }; 2] }
+        Self { began: clock::monotonic(), counts: [const { [const { AtomicU64::new(0) }; TARGETS] }; 2] }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Server access control: key, protocol id and public addresses of a server.
 
 use core::{net::SocketAddr, time::Duration};
-use std::time::{Instant, SystemTime};
 
 use bevy::prelude::*;
 use lightyear::{
@@ -15,6 +14,7 @@ use super::{
     replay_protection::SeenTokens,
     token_request::{MAX_LIFETIME, milliseconds, stamp},
 };
+use crate::clock::{self, Instant, SystemTime};
 
 /// Access control of a server. Spawn [`server`](Self::server) with the transport's components and trigger
 /// lightyear's `Start`:
@@ -73,7 +73,7 @@ impl ServerAccess {
         };
         let gate = TokenValidator {
             access: self.clone(),
-            started: (Instant::now(), milliseconds(SystemTime::now())),
+            started: (clock::monotonic(), milliseconds(clock::wall())),
             seen_tokens: SeenTokens::default(),
             // netcode starts at 2^23 for denials and at 2^62 for sessions: no sequence number is used twice.
             sequence: 1 << 61,
@@ -197,7 +197,7 @@ mod tests {
         let datagram = request_of(token);
         let request = request(&datagram).expect("a request");
         let private = request.open(&access.key.bytes()).expect("our key");
-        let wall = milliseconds(SystemTime::now()).saturating_add_signed(ahead);
+        let wall = milliseconds(clock::wall()).saturating_add_signed(ahead);
         let now = ClockReading { wall, uptime: Duration::from_millis(uptime), started: wall - uptime };
         let local = Some(SocketAddr::from(([0, 0, 0, 0], 5_000)));
         access.validate(&request, &private, local, now).map(drop)
@@ -242,13 +242,13 @@ mod tests {
         // The wall clock of server and matchmaker was set by an hour after the server's start: a token issued
         // now is valid. netcode takes the expiry from the unset clock, so it is overwritten here.
         let hour = Duration::from_secs(3_600);
-        for wall in [SystemTime::now() + hour, SystemTime::now() - hour] {
+        for wall in [clock::wall() + hour, clock::wall() - hour] {
             let fresh = ConnectTokenRequest::new(1, address(5_000), GAME).issue_at(&access.key, wall);
             let datagram = request_of(&fresh.expect("a token"));
             let request = request(&datagram).expect("a request");
             let private = request.open(&access.key.bytes()).expect("our key");
             let issued = stamp(&private.user_data).expect("ours").issued;
-            let started = milliseconds(SystemTime::now()) - 60_000;
+            let started = milliseconds(clock::wall()) - 60_000;
             let now = ClockReading { wall: issued + 10, uptime: Duration::from_secs(60), started };
             let set = ConnectionRequest { expires: issued / 1_000 + 30, ..request };
             assert_eq!(access.validate(&set, &private, None, now), Ok(Duration::from_secs(30)));

@@ -1,7 +1,6 @@
 //! Joining with a connect token, for a client.
 
 use core::{fmt, net::SocketAddr, time::Duration};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bevy::prelude::*;
 use lightyear::{
@@ -15,6 +14,7 @@ use super::{
     ConnectTokenRequest, JoinRefusal, ServerKey,
     netcode_packets::{self, DENIED, PacketKey},
 };
+use crate::clock::{self, SystemTime, UNIX_EPOCH};
 
 /// Tolerated error of a player's clock. A token that looks expired for longer is stale; whether a younger one
 /// is still valid is the server's decision.
@@ -75,7 +75,7 @@ impl TokenClient {
     /// # Errors
     /// A [`TokenError`] if the token is malformed or long expired.
     pub fn new(token: &[u8]) -> Result<Self, TokenError> {
-        Self::at(token, SystemTime::now())
+        Self::at(token, clock::wall())
     }
 
     fn at(token: &[u8], now: SystemTime) -> Result<Self, TokenError> {
@@ -168,7 +168,7 @@ mod tests {
         let mut version = good.clone();
         version[8] ^= 1;
         assert_eq!(error(&version), Some(TokenError::Malformed));
-        let later = |seconds| SystemTime::now() + Duration::from_secs(seconds);
+        let later = |seconds| clock::wall() + Duration::from_secs(seconds);
         assert_eq!(TokenClient::at(&good, later(3_700)).err(), Some(TokenError::Expired));
         assert_eq!(TokenClient::at(&good, later(3_600)).err(), None, "the player's clock may be wrong");
     }

@@ -1,7 +1,5 @@
 //! Token filter: validates connect tokens before netcode reads them.
 
-use std::time::SystemTime;
-
 use bevy::prelude::*;
 use lightyear::{
     connection::{client_of::SkipNetcode, host::HostClient},
@@ -17,7 +15,10 @@ use super::{
     session_close::SessionKeys,
     token_request::milliseconds,
 };
-use crate::ingress::{Kick, KickReason};
+use crate::{
+    clock::SystemTime,
+    ingress::{Kick, KickReason},
+};
 
 /// Seconds after its expiry during which a token still gets a denial with the reason.
 const DENIAL_SECONDS: u64 = 300;

@@ -1,11 +1,11 @@
 //! Issuing connect tokens, for a matchmaker.
 
 use core::{net::SocketAddr, time::Duration};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use lightyear::netcode::{ConnectToken, TokenUserData};
 
 use super::{ServerKey, TokenError, netcode_packets::USER_DATA};
+use crate::clock::{self, SystemTime, UNIX_EPOCH};
 
 /// Magic bytes in the user data of the suite's tokens, with their version.
 const MAGIC: [u8; 4] = *b"ULG1";
@@ -75,7 +75,7 @@ impl ConnectTokenRequest {
     /// # Errors
     /// [`TokenError::Request`] if a field is out of range.
     pub fn issue(&self, key: &ServerKey) -> Result<Vec<u8>, TokenError> {
-        self.issue_at(key, SystemTime::now())
+        self.issue_at(key, clock::wall())
     }
 
     pub(super) fn issue_at(&self, key: &ServerKey, now: SystemTime) -> Result<Vec<u8>, TokenError> {
@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn token_data_survives_a_round_trip() {
         for data in [&b""[..], b"team blue", &[255; ConnectTokenRequest::MAX_DATA]] {
-            let bytes = user_data(data, SystemTime::now()).expect("it fits");
+            let bytes = user_data(data, clock::wall()).expect("it fits");
             assert_eq!(token_data(&TokenUserData(bytes)), data);
         }
         assert_eq!(token_data(&TokenUserData([0; USER_DATA])), b"");
-        let mut long = user_data(b"x", SystemTime::now()).expect("it fits");
+        let mut long = user_data(b"x", clock::wall()).expect("it fits");
         long[12] = 255;
         assert_eq!(token_data(&TokenUserData(long)), b"", "a length beyond the end");
     }

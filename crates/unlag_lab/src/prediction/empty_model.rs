@@ -3,8 +3,8 @@
 use bevy::{ecs::system::SystemParamItem, prelude::*, time::TimePlugin, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{
-        BitReader, BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, MoveSystems, Snapshot,
-        StepContext, StepEvent, Tick, Wire, WireError,
+        BitReader, BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, MoveSystems, StepContext,
+        StepEvent, Tick, Wire, WireError,
     },
     movement::CapsuleInput,
     prediction::{AuthorityPawn, AutonomousPawn, ClockSteering, PredictionPlugin},
@@ -44,6 +44,7 @@ impl MoveModel for EmptyModel {
     type Event = bool;
     type Push = ();
     type World = ();
+    type Diagnostics = ();
 
     fn step(
         config: &EmptyConfig,
@@ -63,24 +64,12 @@ impl MoveModel for EmptyModel {
         Vec3::ZERO
     }
 
-    fn snapshot(_: &EmptyState, tick: Tick) -> Snapshot {
-        Snapshot::new(tick, Vec3::ZERO, Vec3::ZERO)
-    }
-
-    fn eye(_: &EmptyConfig, _: &EmptyState) -> Vec3 {
+    fn velocity(_: &EmptyState) -> Vec3 {
         Vec3::ZERO
     }
 
     fn kind(_: &EmptyState) -> u32 {
         0
-    }
-
-    fn teleports(_: &EmptyState) -> u8 {
-        0
-    }
-
-    fn push(_: &EmptyConfig, state: &EmptyState, (): &()) -> EmptyState {
-        *state
     }
 }
 

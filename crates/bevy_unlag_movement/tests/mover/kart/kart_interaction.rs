@@ -2,7 +2,7 @@
 
 use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{MoveInput, MoveModel, PoseSample, StepContext, Tick};
+use bevy_unlag_core::{MoveDiagnostics, MoveInput, MoveModel, PoseSample, StepContext, Tick};
 use bevy_unlag_movement::{
     KartConfig, KartInput, KartModel, KartPlugin, KartPush, KartState, LocalMovesPlugin, MoverWorld,
     PawnCapsule, PawnCollision,

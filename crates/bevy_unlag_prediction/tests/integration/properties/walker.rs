@@ -1,7 +1,7 @@
 //! Movement model in 3D with three modes, each with a top speed.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, MoveModel, StepContext, Wire, WireError};
 
 /// Movement mode.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -138,6 +138,7 @@ impl MoveModel for Walker {
     type Event = WalkerEvent;
     type Push = Shove;
     type World = ();
+    type Diagnostics = ();
 
     fn step(
         _: &WalkerConfig,
@@ -164,20 +165,12 @@ impl MoveModel for Walker {
         state.position
     }
 
-    fn snapshot(state: &WalkerState, tick: Tick) -> Snapshot {
-        Snapshot::new(tick, state.position, state.velocity)
-    }
-
-    fn eye(_: &WalkerConfig, state: &WalkerState) -> Vec3 {
-        state.position
+    fn velocity(state: &WalkerState) -> Vec3 {
+        state.velocity
     }
 
     fn kind(state: &WalkerState) -> u32 {
         state.mode as u32 | state.pushed << 2
-    }
-
-    fn teleports(_: &WalkerState) -> u8 {
-        0
     }
 
     fn push(_: &WalkerConfig, state: &WalkerState, push: &Shove) -> WalkerState {

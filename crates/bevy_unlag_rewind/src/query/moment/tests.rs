@@ -75,7 +75,7 @@ impl Server {
             QueryView { overrides: &overrides, sent: Some(&self.log), round_trip, ..QueryView::from(time) };
         let moment = Moment::from_view(&view, limits, self.now, TICK).expect("recent enough");
         let frames = FrameHistory::default();
-        let target = Target { entity: Entity::PLACEHOLDER, id: ID, path: history, history: &frames, mode };
+        let target = Target { id: ID, path: history, history: &frames, mode };
         let (_, judged) = moment.pose(&target, &PoseSampler::default(), &BaseView::default()).ok()?;
         Some(judged?.since(time) as f64 / SUB_TICKS as f64)
     }

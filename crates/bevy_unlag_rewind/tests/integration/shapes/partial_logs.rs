@@ -192,6 +192,7 @@ fn evidence_with_a_partial_log_replays_and_is_less_than_half_larger() {
 
 #[test]
 #[ignore = "a measurement"]
+#[expect(clippy::disallowed_methods, reason = "a measurement")]
 fn print_query_times_with_a_log() {
     for targets in [64, 1_000] {
         let mut range = crowded_range(targets);

@@ -339,6 +339,7 @@ fn rewound_shot_meets_the_targets_that_its_screen_showed() {
 
 #[test]
 #[ignore = "measurement, run it alone"]
+#[expect(clippy::disallowed_methods, reason = "a measurement")]
 fn print_cost_of_a_thousand_projectiles() {
     let slow = Projectile { speed: 5.0, life: 30.0, radius: 0.05, gravity: 0.0, ..rocket() };
     for among in [0, 64] {

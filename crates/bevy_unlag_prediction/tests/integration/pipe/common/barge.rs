@@ -1,7 +1,7 @@
 //! Second movement model, unrelated to the walker: a barge that is steered and drifts.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, MoveModel, StepContext, Wire, WireError};
 
 use super::TestModel;
 
@@ -42,6 +42,7 @@ impl MoveModel for Barge {
     type Event = ();
     type Push = ();
     type World = ();
+    type Diagnostics = ();
 
     fn step(
         engine: &BargeConfig,
@@ -61,24 +62,12 @@ impl MoveModel for Barge {
         Vec3::new(state.at.x, 0.0, state.at.y)
     }
 
-    fn snapshot(state: &BargeState, tick: Tick) -> Snapshot {
-        Snapshot::new(tick, Self::position(state), Vec3::new(state.velocity.x, 0.0, state.velocity.y))
-    }
-
-    fn eye(_: &BargeConfig, state: &BargeState) -> Vec3 {
-        Self::position(state) + Vec3::Y
+    fn velocity(state: &BargeState) -> Vec3 {
+        Vec3::new(state.velocity.x, 0.0, state.velocity.y)
     }
 
     fn kind(_: &BargeState) -> u32 {
         0
-    }
-
-    fn teleports(_: &BargeState) -> u8 {
-        0
-    }
-
-    fn push(_: &BargeConfig, state: &BargeState, (): &()) -> BargeState {
-        *state
     }
 }
 

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, MoveDiagnostics, MoveModel, StepContext, Wire, WireError};
 
 use super::{TICK, TestModel};
 
@@ -131,6 +131,7 @@ impl MoveModel for Walker {
     type Event = WalkerEvent;
     type Push = Push;
     type World = Res<'static, WalkerWorld>;
+    type Diagnostics = Self;
 
     fn step(
         config: &WalkerConfig,
@@ -185,8 +186,8 @@ impl MoveModel for Walker {
         state.at
     }
 
-    fn snapshot(state: &WalkerState, tick: Tick) -> Snapshot {
-        Snapshot { teleports: state.blinks & 15, ..Snapshot::new(tick, state.at, state.walk + state.thrown) }
+    fn velocity(state: &WalkerState) -> Vec3 {
+        state.walk + state.thrown
     }
 
     fn eye(_: &WalkerConfig, state: &WalkerState) -> Vec3 {
@@ -244,24 +245,26 @@ impl MoveModel for Walker {
     fn is_outcome(event: &WalkerEvent) -> bool {
         *event == WalkerEvent::Blink
     }
+}
 
+impl MoveDiagnostics<Self> for Walker {
     fn is_near_pawn(
         _: &WalkerConfig,
         state: &WalkerState,
         _: &StepContext,
-        ground: &SystemParamItem<Self::World>,
+        ground: &SystemParamItem<<Self as MoveModel>::World>,
     ) -> bool {
         ground.other.is_some_and(|other| other.distance(state.at) < 2.0 * Self::WIDE)
     }
 
-    fn config_hash(config: &WalkerConfig, _: &SystemParamItem<Self::World>) -> u32 {
+    fn config_hash(config: &WalkerConfig, _: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
         config.speed.to_bits().wrapping_mul(0x9e37_79b1) >> 16
     }
 
     fn surroundings_hash(
         _: &WalkerConfig,
         state: &WalkerState,
-        ground: &SystemParamItem<Self::World>,
+        ground: &SystemParamItem<<Self as MoveModel>::World>,
     ) -> u32 {
         let near = ground.wall.filter(|wall| wall - state.at.x < 10.0);
         near.map_or(0, |wall| wall.to_bits().wrapping_mul(0x9e37_79b1) >> 16)
