@@ -309,7 +309,7 @@ fn fight() -> (RecordedTraffic, Vec<ShotEvidence>) {
     game.fight(10.0);
     let world = game.server.world_mut();
     let mut shots: Vec<_> = world.resource_mut::<EvidenceLog>().drain().collect();
-    shots.sort_by_key(|shot| encoded(shot).len());
+    shots.sort_by_key(|shot| shot.to_bytes().len());
     let some = [0, shots.len() / 2, shots.len() - 1].map(|at| shots[at].clone());
     (world.remove_resource::<RecordedTraffic>().unwrap_or_default(), some.to_vec())
 }
@@ -546,7 +546,7 @@ fn main() -> io::Result<()> {
         ("game_message", owned(game_messages())),
         ("token", owned(tokens())),
         ("change", owned(changes())),
-        ("evidence", numbered("shot", shots.iter().map(encoded))),
+        ("evidence", numbered("shot", shots.iter().map(ShotEvidence::to_bytes))),
     ];
     for (target, files) in targets {
         let folder = seeds.join(target);

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::MAX_LIMBS;
 
-use crate::shape::Shape;
+use crate::{evidence::SetRecord, shape::Shape};
 
 /// Body part that a hit box belongs to; a weapon's damage depends on it.
 #[doc(alias = "hitgroup")]
@@ -87,7 +87,11 @@ impl BodyBounds {
 /// Hit boxes of a pawn, shared between pawns of one kind. A pawn may be given another set at any time:
 /// shots with views from before the change are tested against the old one, on the
 /// [`LimbRig`](bevy_unlag_core::LimbRig) that the pawn had with it.
-#[derive(Component, Clone, Debug)]
+///
+/// Serialised, a shape that is not a box, ball or capsule becomes its bounding box. For files that people write
+/// there is [`HitBoxFile`](crate::HitBoxFile).
+#[derive(Component, Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(into = "SetRecord", try_from = "SetRecord")]
 pub struct HitBoxes {
     set: Arc<HitBoxSet>,
 }
