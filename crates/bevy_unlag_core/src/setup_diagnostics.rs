@@ -25,9 +25,9 @@ pub enum SetupIssue {
     NoErrorHandler,
 }
 
-/// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here with its log line, for tests and
-/// for games that display it. The suite's plugins detect the common mistakes themselves, at the cost of a few comparisons
-/// per frame.
+/// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here with its log line, for tests
+/// and for games that display it. The suite's plugins detect the common mistakes themselves, at the cost of a
+/// few comparisons per frame.
 #[derive(Resource, Clone, Debug)]
 pub struct SetupDiagnostics {
     /// Whether detection is enabled. Default: `true`.

@@ -35,9 +35,9 @@ pub(crate) use shapes::{SetRecord, is_exact};
 /// no world, no server and no connection. A caller can add its own decisions before and after the ray
 /// cast: see [`EvidenceNotes`].
 ///
-/// [`to_bytes`](Self::to_bytes) is its binary form, about 2 KB with one candidate. It also has serde's form,
-/// for text that people read. Both are exact to the bit, and reading checks all numbers, so that a record from
-/// anywhere can be read and replayed.
+/// [`to_bytes`](Self::to_bytes) is its binary form, about 2 KB with one candidate; serde writes it as text.
+/// Both are exact to the bit. Reading checks every number, so a record from anywhere can be read and
+/// replayed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShotEvidence {
     /// Network id of the shooter, if the caller provided it.
@@ -83,8 +83,8 @@ pub struct ShotEvidence {
     pub hidden: Option<u16>,
     /// Verdict.
     pub answer: Result<TargetHit, Miss>,
-    /// Whether a hit box is not a box, ball or capsule. It is then serialised as its bounding box, and a replay
-    /// of what was read may differ.
+    /// Whether a hit box is not a box, ball or capsule. It is then serialised as its bounding box, and a
+    /// replay of what was read may differ.
     pub approximate: bool,
     /// Notes of the caller. Not used by a replay.
     pub notes: EvidenceNotes,

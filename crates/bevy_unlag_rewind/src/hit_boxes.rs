@@ -88,8 +88,8 @@ impl BodyBounds {
 /// shots with views from before the change are tested against the old one, on the
 /// [`LimbRig`](bevy_unlag_core::LimbRig) that the pawn had with it.
 ///
-/// Serialised, a shape that is not a box, ball or capsule becomes its bounding box. For files that people write
-/// there is [`HitBoxFile`](crate::HitBoxFile).
+/// Serialised, a shape that is not a box, ball or capsule becomes its bounding box. Files that people write
+/// are [`HitBoxFile`](crate::HitBoxFile)s.
 #[derive(Component, Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(into = "SetRecord", try_from = "SetRecord")]
 pub struct HitBoxes {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use super::ShotEvidence;
 use crate::{BodyBounds, FileShape};
 
-/// Version of the binary form: its first byte. Version 1 had none.
+/// Version of the binary form: its first byte. Version 1 had none. Increase it when any type in a record
+/// changes, also in core: the bytes hold no names of fields.
 const VERSION: u8 = 2;
 /// Largest record that is read, in bytes. It bounds the memory that reading takes.
 const MAX_BYTES: usize = 1 << 20;

@@ -106,8 +106,9 @@ pub(super) fn check(
                 if request.open(&[0; 32]).is_some() {
                     stats.zero_key += 1;
                     warn_once!(
-                        "this server's key is all zeros, with which anybody could forge tokens, so every client is \
-                         refused: build the server with ServerAccess and a ServerKey instead of NetcodeServer::new"
+                        "this server's key is all zeros, with which anybody could forge tokens, so every client \
+                         is refused: build the server with ServerAccess and a ServerKey instead of \
+                         NetcodeServer::new"
                     );
                 } else {
                     link.recv.push_raw(datagram);
