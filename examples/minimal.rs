@@ -1,6 +1,6 @@
 //! A server and a client in one process, over UDP. The client's soldier walks; both sides print its position.
 
-use bevy::{app::ScheduleRunnerPlugin, prelude::*, state::app::StatesPlugin};
+use bevy::{app::ScheduleRunnerPlugin, ecs::error::warn, prelude::*, state::app::StatesPlugin};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{server::Start, *};
@@ -12,11 +12,11 @@ fn main() {
     thread::sleep(Duration::from_secs(4));
 }
 
-fn run<M>(side: &'static str, plugins: impl bevy::app::Plugins<M>) {
-    let frames = ScheduleRunnerPlugin::run_loop(Duration::from_millis(5));
+fn run<M>(side: &'static str, game: impl bevy::app::Plugins<M>) {
+    let frame = ScheduleRunnerPlugin::run_loop(Duration::from_millis(5));
     let print = move |soldier: Single<&SoldierState>| println!("{side}: {:.2}", Soldier::position(*soldier));
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins.set(frames), TransformPlugin, StatesPlugin)).add_plugins(plugins);
+    app.set_error_handler(warn).add_plugins((MinimalPlugins.set(frame), TransformPlugin, StatesPlugin, game));
     app.world_mut().spawn((Collider::cuboid(50.0, 0.5, 50.0), Transform::from_xyz(0.0, -0.5, 0.0)));
     app.add_systems(FixedLast, print.run_if(|tick: Res<CurrentTick>| tick.0.0.is_multiple_of(32))).run();
 }

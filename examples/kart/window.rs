@@ -37,6 +37,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode, String> {
     let others = BackgroundRace::start(&switches, &truth)?;
     let (plain, autoplay) = (cli.window.plain, cli.window.autoplay);
     let mut app = App::new();
+    app.set_error_handler(bevy::ecs::error::warn);
     screen::add_window(&mut app, "bevy_unlag: kart".to_owned(), &cli.window, cli.seconds as f32, "kart=info");
     app::add_client(&mut app, switches);
     app.insert_resource(truth)

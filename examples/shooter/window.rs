@@ -41,6 +41,7 @@ pub const HEADLESS_HINT: &str = "use --headless to play without a window";
 pub fn add_window(app: &mut App, options: WindowOptions) {
     let WindowOptions { title, args, seconds, bandwidth } = options;
     let (plain, autoplay) = (args.plain, args.autoplay);
+    app.set_error_handler(bevy::ecs::error::warn);
     screen::add_window(app, title, &args, seconds, "shooter=info");
     app.insert_resource(ClearColor(SKY))
         .add_plugins((

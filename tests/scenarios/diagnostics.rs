@@ -2,14 +2,20 @@
 
 use core::time::Duration;
 
-use bevy::time::TimeUpdateStrategy;
+use bevy::{ecs::error::FallbackErrorHandler, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{ReportedIssue, SetupDiagnostics, SetupIssue},
-    net::GameSpeed,
+    core::{SetupDiagnostics, SetupIssue},
+    movement::{KartModel, KartPlugin, MovementPlugin},
+    net::{GameSpeed, ServerNetPlugins},
+    prediction::PredictionPlugin,
+    smoothing::PathRecordingPlugin,
 };
 use unlag_examples::{app, connection};
 
 use super::*;
+
+/// A mistake and its log line.
+type ReportedIssue = (SetupIssue, String);
 
 fn reported_issues(app: &App) -> Vec<ReportedIssue> {
     app.world().resource::<SetupDiagnostics>().all().to_vec()
@@ -41,7 +47,7 @@ fn run_pair(
 }
 
 fn issues(findings: &[ReportedIssue]) -> Vec<SetupIssue> {
-    findings.iter().map(|finding| finding.issue).collect()
+    findings.iter().map(|(issue, _)| *issue).collect()
 }
 
 #[test]
@@ -73,7 +79,7 @@ fn fixed_timestep_other_than_the_tick_is_reported() {
     let (server, client) = run_pair(default(), sixty, |_| ());
     assert_eq!(issues(&server), []);
     assert!(issues(&client).contains(&SetupIssue::TickRate), "{client:?}");
-    let message = &client[0].message;
+    let message = &client[0].1;
     assert!(
         message.contains("16.667 ms")
             && message.contains("15.625 ms")
@@ -88,7 +94,7 @@ fn server_with_another_tick_rate_is_reported_on_the_client() {
     let (server, client) = run_pair(app::ServerOptions { tick, ..default() }, |_| (), |_| ());
     assert_eq!(issues(&server), []);
     assert_eq!(issues(&client), [SetupIssue::ServerTickRate]);
-    let message = &client[0].message;
+    let message = &client[0].1;
     assert!(message.contains("33.333 ms") && message.contains("15.625 ms"), "{message}");
 }
 
@@ -120,4 +126,30 @@ fn pawn_transform_written_by_another_system_is_reported_unless_disabled() {
     let switched_off = |app: &mut App| app.world_mut().resource_mut::<SetupDiagnostics>().enabled = false;
     let (_, client) = run_pair(default(), switched_off, fall);
     assert_eq!(issues(&client), []);
+}
+
+#[test]
+fn app_without_an_error_handler_is_reported() {
+    let without = |app: &mut App| {
+        app.world_mut().remove_resource::<FallbackErrorHandler>();
+    };
+    let (server, client) = run_pair(default(), without, |_| ());
+    assert_eq!(issues(&server), []);
+    assert_eq!(issues(&client), [SetupIssue::NoErrorHandler]);
+    assert!(client[0].1.contains("set_error_handler"), "{client:?}");
+}
+
+#[test]
+fn server_without_rewind_records_the_paths_that_it_publishes() {
+    let mut app = bevy_unlag_testkit::headless_app();
+    app.add_plugins((
+        ServerNetPlugins::<KartModel>::new(SimulationRate::default()),
+        MovementPlugin,
+        KartPlugin,
+        PredictionPlugin::<KartModel>::default(),
+    ));
+    assert!(!app.is_plugin_added::<PathRecordingPlugin<KartModel>>(), "the app may still add it");
+    bevy_unlag_testkit::finish(&mut app);
+    assert!(app.is_plugin_added::<PathRecordingPlugin<KartModel>>());
+    app.update();
 }

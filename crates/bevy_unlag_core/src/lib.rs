@@ -59,7 +59,7 @@ pub use rig::{LimbPoses, LimbRig, MAX_LIMBS};
 pub use role::{LocalControl, NetId, NetRole};
 pub use round_trip::RoundTrip;
 pub use sampler::{PoseSample, PoseSampler};
-pub use setup_diagnostics::{ReportedIssue, SetupDiagnostics, SetupIssue, TransformWatch};
+pub use setup_diagnostics::{SetupDiagnostics, SetupIssue, TransformWatch};
 pub use snapshot::{
     ACCELERATION_UNITS_PER_METRE, Arrival, POSITION_UNITS_PER_METRE, SPIN_UNITS_PER_TURN, Snapshot,
     VELOCITY_UNITS_PER_METRE,

@@ -45,7 +45,7 @@ impl Default for PoseSampler {
 }
 
 /// Pose of a pawn, both for drawing and for hit validation.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct PoseSample {
     /// Position of the root, in metres.
     pub position: Vec3,

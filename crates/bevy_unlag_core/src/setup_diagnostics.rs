@@ -21,27 +21,18 @@ pub enum SetupIssue {
     MovesNotTransported,
     /// The physics of the level do not step with the ticks.
     Physics,
-    /// The server's key is all zeros.
-    ZeroKey,
+    /// The app of a client or server has no error handler, so that Bevy's default panics.
+    NoErrorHandler,
 }
 
-/// A detected mistake.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReportedIssue {
-    /// Kind of mistake.
-    pub issue: SetupIssue,
-    /// Log line: the problem and its fix.
-    pub message: String,
-}
-
-/// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here, for tests and for games
-/// that display it. The suite's plugins detect the common mistakes themselves, at the cost of a few
-/// comparisons per frame.
+/// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here with its log line, for tests
+/// and for games that display it. The suite's plugins detect the common mistakes themselves, at the cost of a
+/// few comparisons per frame.
 #[derive(Resource, Clone, Debug)]
 pub struct SetupDiagnostics {
     /// Whether detection is enabled. Default: `true`.
     pub enabled: bool,
-    issues: Vec<ReportedIssue>,
+    issues: Vec<(SetupIssue, String)>,
 }
 
 impl Default for SetupDiagnostics {
@@ -56,19 +47,19 @@ impl SetupDiagnostics {
         if self.enabled && !self.has(issue) {
             let message = message();
             warn!("bevy_unlag: {message}");
-            self.issues.push(ReportedIssue { issue, message });
+            self.issues.push((issue, message));
         }
     }
 
     /// Returns whether this mistake was detected.
     #[must_use]
     pub fn has(&self, issue: SetupIssue) -> bool {
-        self.issues.iter().any(|finding| finding.issue == issue)
+        self.issues.iter().any(|(reported, _)| *reported == issue)
     }
 
-    /// Returns all detected mistakes, oldest first.
+    /// Returns all detected mistakes, oldest first, each with its log line: the problem and its fix.
     #[must_use]
-    pub fn all(&self) -> &[ReportedIssue] {
+    pub fn all(&self) -> &[(SetupIssue, String)] {
         &self.issues
     }
 }
@@ -114,7 +105,7 @@ mod tests {
             findings.report(SetupIssue::Physics, || message.to_owned());
         }
         findings.report(SetupIssue::TickRate, || "third".to_owned());
-        let lines: Vec<&str> = findings.all().iter().map(|finding| finding.message.as_str()).collect();
+        let lines: Vec<&str> = findings.all().iter().map(|(_, message)| message.as_str()).collect();
         assert_eq!(lines, ["first", "third"]);
         let mut findings = SetupDiagnostics { enabled: false, ..default() };
         findings.report(SetupIssue::Physics, || unreachable!());

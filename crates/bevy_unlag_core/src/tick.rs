@@ -62,7 +62,7 @@ pub fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
 /// Playout clocks count in it, so that the moment that a client draws and the one that it reports to the
 /// server are the same number.
 #[doc(alias = "TickInstant")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ViewTime {
     /// Whole tick at or before the moment.
     pub tick: Tick,

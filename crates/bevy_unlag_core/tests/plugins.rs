@@ -68,7 +68,7 @@ fn looks_turned_by_another(frames: usize) -> Vec<SetupIssue> {
         }
         app.update();
     }
-    app.world().resource::<SetupDiagnostics>().all().iter().map(|finding| finding.issue).collect()
+    app.world().resource::<SetupDiagnostics>().all().iter().map(|(issue, _)| *issue).collect()
 }
 
 #[test]

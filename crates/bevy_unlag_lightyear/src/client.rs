@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
+use bevy::prelude::*;
 use bevy_replicon::prelude::ClientReplicationStats;
 use bevy_unlag_core::{MoveModel, NetId, NetRole, ServerLeft};
 use lightyear::prelude::{client::Remote, *};
@@ -35,9 +35,6 @@ pub(crate) enum ReceiveSystems {
 impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
     fn build(&self, app: &mut App) {
         crate::add_shared_plugins(app);
-        // A server with another protocol makes lightyear's systems fail. The player gets an error message;
-        // the app must not crash.
-        app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
         if !app.is_plugin_added::<NetSimPlugin>() {
             app.add_plugins(NetSimPlugin);
         }

@@ -2,17 +2,17 @@
 
 use core::time::Duration;
 
-use bevy::prelude::*;
+use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
 use bevy_unlag_core::{SetupDiagnostics, SetupIssue, SimulationRate};
 use lightyear::prelude::MessageRegistry;
-use lightyear_guard::TokenStats;
 
 use crate::link::AppliedSpeed;
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<SetupDiagnostics>()
         .init_resource::<SimulationRate>()
-        .add_systems(Update, (check_tick_rates, check_server_key))
+        .add_systems(Startup, check_error_handler)
+        .add_systems(Update, check_tick_rates)
         .add_systems(PostUpdate, check_game_speed);
 }
 
@@ -23,6 +23,18 @@ pub(crate) fn expect_lightyear(app: &App) {
         "bevy_unlag: lightyear's plugins are missing: add its ClientPlugins or ServerPlugins before the \
          suite's net plugins, or use ClientNetPlugins or ServerNetPlugins, which contain both"
     );
+}
+
+/// Detects an app without an error handler: bytes from a peer can make lightyear's systems fail, and Bevy's
+/// default is to panic.
+fn check_error_handler(handler: Option<Res<FallbackErrorHandler>>, mut findings: ResMut<SetupDiagnostics>) {
+    if handler.is_none() {
+        findings.report(SetupIssue::NoErrorHandler, || {
+            "no error handler is set, so a system that fails on what a peer sends ends the app: call \
+             App::set_error_handler(bevy::ecs::error::warn) before adding plugins"
+                .to_owned()
+        });
+    }
 }
 
 /// Detects a game that has replaced `Time<Fixed>`.
@@ -83,16 +95,6 @@ fn check_game_speed(
                 "another system has set the speed of Time<Virtual> to {speed}, which lasts for one frame: \
                  set GameSpeed instead, on the server and on its clients"
             )
-        });
-    }
-}
-
-fn check_server_key(stats: Res<TokenStats>, mut findings: ResMut<SetupDiagnostics>) {
-    if stats.zero_key > 0 {
-        findings.report(SetupIssue::ZeroKey, || {
-            "this server's key is all zeros, with which anybody could forge tokens, so every client is \
-             refused: build the server with ServerAccess and a ServerKey instead of NetcodeServer::new"
-                .to_owned()
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
+use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, SimulationRate, VisualSystems};
 use lightyear::prelude::*;
 use lightyear_guard::ServerGuardPlugin;
@@ -46,8 +46,6 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             .add_systems(PreUpdate, link::copy_rtt_to_pawns.after(link::publish_rtt));
         #[cfg(feature = "prediction")]
         crate::moves::server_plugin(app);
-        // Bytes from a peer may make a lightyear system fail; the server must keep running.
-        app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
         app.add_plugins(ServerGuardPlugin);
         messages::server_plugin(app);
         session::server_plugin::<M>(app);
@@ -59,5 +57,15 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
         crate::clock::server_plugin(app);
         #[cfg(feature = "weapons")]
         crate::shot_effects::server_plugin(app);
+    }
+
+    /// Adds the recording of paths, without which no pawn would be published, unless the app or rewind has.
+    #[cfg(feature = "smoothing")]
+    fn finish(&self, app: &mut App) {
+        use bevy_unlag_smoothing::PathRecordingPlugin;
+
+        if !app.is_plugin_added::<PathRecordingPlugin<M>>() {
+            app.add_plugins(PathRecordingPlugin::<M>::default());
+        }
     }
 }

@@ -69,7 +69,7 @@ mod tests {
             app.update();
             every_frame(app.world_mut(), pawn);
         }
-        app.world().resource::<SetupDiagnostics>().all().iter().map(|finding| finding.issue).collect()
+        app.world().resource::<SetupDiagnostics>().all().iter().map(|(issue, _)| *issue).collect()
     }
 
     fn send(world: &mut World, pawn: Entity) {

@@ -2,11 +2,10 @@
 //! later.
 
 mod drawn_evidence;
+mod format;
 mod lines;
 mod log;
 mod shapes;
-mod text;
-mod wire;
 
 use core::time::Duration;
 
@@ -15,6 +14,7 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{
     BasePoses, LimbPoses, NetId, PoseSample, PoseSampler, ProxySmoothing, Snapshot, Tick, ViewTime,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{
     ClaimedTarget, FrameHistory, HitBoxes, Miss, Occluder, RewindLimits, RewoundTime, StampOverride,
@@ -27,15 +27,18 @@ pub use drawn_evidence::{DrawnBody, DrawnEvidence, DrawnFrames};
 pub use lines::EvidencePart;
 pub use log::EvidenceLog;
 
+pub(crate) use format::{checked, clamped_padding, limit};
+pub(crate) use shapes::{SetRecord, is_exact};
+
 /// Record of everything that the verdict on one ray depends on; created by
 /// [`Rewound::evidence`](crate::Rewound::evidence). It is self-contained: [`replay`](Self::replay) needs
 /// no world, no server and no connection. A caller can add its own decisions before and after the ray
 /// cast: see [`EvidenceNotes`].
 ///
-/// Its binary form is [`Wire`](bevy_unlag_core::Wire), about 2 KB with one candidate. Its serde form is
-/// text: a readable summary, and the binary form as hexadecimal digits, from which it is deserialised.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(into = "text::Written", try_from = "text::Written")]
+/// [`to_bytes`](Self::to_bytes) is its binary form, about 2 KB with one candidate; serde writes it as text.
+/// Both are exact to the bit. Reading checks every number, so a record from anywhere can be read and
+/// replayed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShotEvidence {
     /// Network id of the shooter, if the caller provided it.
     pub shooter: Option<NetId>,
@@ -54,10 +57,13 @@ pub struct ShotEvidence {
     /// Limits in effect.
     pub limits: RewindLimits,
     /// Origin of the ray.
+    #[serde(deserialize_with = "checked")]
     pub origin: Vec3,
     /// Direction of the ray, of any length; zero for an invalid query.
+    #[serde(deserialize_with = "checked")]
     pub direction: Vec3,
     /// Length of the ray in metres.
+    #[serde(deserialize_with = "checked")]
     pub max_distance: f32,
     /// Movement bases on which candidates stood.
     pub bases: Vec<BaseEvidence>,
@@ -68,6 +74,7 @@ pub struct ShotEvidence {
     /// Targets near the ray that the filter rejected.
     pub left_out: Vec<NetId>,
     /// Distance in metres to the first wall along the ray; `None` if there is none.
+    #[serde(deserialize_with = "checked")]
     pub wall: Option<f32>,
     /// Occluders that the ray hit, such as doors, lifts and shields.
     pub occluders: Vec<OccluderEvidence>,
@@ -76,15 +83,15 @@ pub struct ShotEvidence {
     pub hidden: Option<u16>,
     /// Verdict.
     pub answer: Result<TargetHit, Miss>,
-    /// Whether a hit box was replaced by its bounding box, because only boxes, balls and capsules can be
-    /// serialised. A replay may then differ.
+    /// Whether a hit box is not a box, ball or capsule. It is then serialised as its bounding box, and a
+    /// replay of what was read may differ.
     pub approximate: bool,
     /// Notes of the caller. Not used by a replay.
     pub notes: EvidenceNotes,
 }
 
 /// Notes of the caller on decisions outside the ray cast.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceNotes {
     /// View time that the shooter claimed, before a [`ViewTimeValidator`](crate::ViewTimeValidator) corrected
     /// it; [`ShotEvidence::time`] contains the time that was requested from the query.
@@ -98,18 +105,20 @@ pub struct EvidenceNotes {
 }
 
 /// Drawn pose of a movement base.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BaseEvidence {
     /// Number of the base.
     pub base: u16,
     /// Pose when it was drawn.
+    #[serde(deserialize_with = "checked")]
     pub pose: Isometry3d,
     /// Pose one tick before.
+    #[serde(deserialize_with = "checked")]
     pub before: Isometry3d,
 }
 
 /// Target near the ray.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CandidateEvidence {
     /// Entity in the server's app.
     pub entity: Entity,
@@ -118,30 +127,37 @@ pub struct CandidateEvidence {
     /// Smoothing mode of its own, if it had one.
     pub mode: Option<ProxySmoothing>,
     /// Sent snapshots around every relevant moment, oldest first.
+    #[serde(deserialize_with = "format::ordered")]
     pub snapshots: Vec<Snapshot>,
     /// Pose when the shot was resolved; `None` if it no longer existed.
+    #[serde(deserialize_with = "checked")]
     pub live: Option<PoseSample>,
     /// Index of the hit box set that was tested.
     pub set: u32,
     /// Limb poses at the tested moment, in body space; empty if there was nothing to hit.
+    #[serde(deserialize_with = "checked")]
     pub limbs: Vec<Isometry3d>,
     /// Index of the hit box set that it had when the shot was resolved.
     pub live_set: u32,
     /// Limb poses when the shot was resolved.
+    #[serde(deserialize_with = "checked")]
     pub live_limbs: Vec<Isometry3d>,
 }
 
 /// Occluder in the way of the ray.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OccluderEvidence {
     /// Entity in the server's app.
     pub entity: Entity,
     /// Drawn pose.
+    #[serde(deserialize_with = "checked")]
     pub pose: Isometry3d,
     /// Distance along the ray in metres.
+    #[serde(deserialize_with = "checked")]
     pub distance: f32,
     /// Shape; `None` if it cannot be serialised, because it is not a box, ball or capsule. In that case
     /// the distance is used.
+    #[serde(with = "shapes::occluder")]
     pub shape: Option<Collider>,
 }
 

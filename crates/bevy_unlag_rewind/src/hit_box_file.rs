@@ -62,12 +62,13 @@ pub struct FileBox {
 }
 
 /// Bone to which a box is attached.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected the name of a bone in quotes, or the number of a limb")]
 pub enum Bone {
     /// Node with this [`Name`]: a bone of a skeleton, or an entity of a model.
     Name(String),
     /// Limb of a [`LimbRig`](bevy_unlag_core::LimbRig) with this number.
-    Limb(u8),
+    Limb(#[serde(deserialize_with = "text::limb")] u8),
 }
 
 /// Shape of a box. Sizes are in metres, more than 0 and at most 100.

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::MAX_LIMBS;
 
-use crate::shape::Shape;
+use crate::{evidence::SetRecord, shape::Shape};
 
 /// Body part that a hit box belongs to; a weapon's damage depends on it.
 #[doc(alias = "hitgroup")]
@@ -87,8 +87,12 @@ impl BodyBounds {
 /// Hit boxes of a pawn, shared between pawns of one kind. A pawn may be given another set at any time:
 /// shots with views from before the change are tested against the old one, on the
 /// [`LimbRig`](bevy_unlag_core::LimbRig) that the pawn had with it.
+///
+/// Serialised, a shape that is not a box, ball or capsule becomes its bounding box. Files that people write
+/// are [`HitBoxFile`](crate::HitBoxFile)s.
 #[doc(alias = "mstudiohitboxset_t")]
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(into = "SetRecord", try_from = "SetRecord")]
 pub struct HitBoxes {
     set: Arc<HitBoxSet>,
 }

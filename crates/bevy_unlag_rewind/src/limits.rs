@@ -4,12 +4,13 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime, sub_ticks};
+use serde::{Deserialize, Serialize};
 
 use crate::CoverProtection;
 
 /// Whether shots are resolved in the shooter's past.
 #[doc(alias = "sv_unlag")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize)]
 pub enum RewindMode {
     /// Targets are posed as the shooter saw them.
     #[default]
@@ -22,7 +23,7 @@ pub enum RewindMode {
 /// Limits on how far back a shot may reach. The resource applies to every query without limits of its
 /// own; a weapon or a game mode may pass its own in [`QueryView::limits`](crate::QueryView::limits).
 #[doc(alias = "sv_maxunlag")]
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RewindLimits {
     /// Whether to rewind. Default: [`RewindMode::On`].
     pub mode: RewindMode,
@@ -36,6 +37,7 @@ pub struct RewindLimits {
     pub refuse_beyond: Duration,
     /// Maximum distance in metres between a target's rewound position and its present one. A target that
     /// has moved further is not hit. Default: no limit.
+    #[serde(with = "crate::evidence::limit")]
     pub max_distance: f32,
     /// Reduction of the rewind with the shooter's round trip. Default: none.
     pub high_ping: Option<HighPing>,
@@ -65,7 +67,7 @@ impl Default for RewindLimits {
 /// the view decreases linearly from all of it at [`fade_from`](Self::fade_from) to zero at
 /// [`stop_at`](Self::stop_at). With both values equal it is a hard cut, as in games that switch off
 /// rewind above a certain ping.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HighPing {
     /// Round trip up to which the full age of a view is accepted.
     pub fade_from: Duration,

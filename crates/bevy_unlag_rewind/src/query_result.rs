@@ -2,12 +2,13 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
+use serde::{Deserialize, Serialize};
 
-use crate::HitGroup;
+use crate::{HitGroup, evidence::checked};
 
 /// Hit of a shot on a target.
 #[doc(alias = "FHitResult")]
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TargetHit {
     /// Target entity in this app. It may have been despawned since.
     pub entity: Entity,
@@ -18,16 +19,19 @@ pub struct TargetHit {
     /// Hit group of that box.
     pub group: HitGroup,
     /// Damage factor of this box within its group; see [`HitBox::factor`](crate::HitBox::factor).
+    #[serde(deserialize_with = "checked")]
     pub factor: f32,
     /// Distance from the origin along the path, in metres. If a head takes precedence over a box in front
     /// of it, this is the distance to the first box.
+    #[serde(deserialize_with = "checked")]
     pub distance: f32,
     /// Point of impact, in the world as the shooter saw it.
+    #[serde(deserialize_with = "checked")]
     pub point: Vec3,
 }
 
 /// Reason for which a shot hit no target.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Miss {
     /// The query is invalid: a value is not finite, or a direction has no length.
     InvalidQuery,
@@ -40,6 +44,7 @@ pub enum Miss {
         /// Hit that would have resulted without the obstacle.
         hit: TargetHit,
         /// Distance to the obstacle, in metres.
+        #[serde(deserialize_with = "checked")]
         distance: f32,
         /// The [`Occluder`](crate::Occluder), such as a door, a lift or a shield; `None` for static
         /// geometry.
@@ -58,7 +63,7 @@ pub enum Miss {
 }
 
 /// Requested and actual moment of a query.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RewoundTime {
     /// Moment that the shot claimed; `None` for the present.
     pub asked: Option<ViewTime>,

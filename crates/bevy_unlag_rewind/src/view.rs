@@ -60,7 +60,7 @@ impl From<ViewTime> for QueryView<'_> {
 
 /// Snapshot pair that one target was drawn from, if it differs from what the view time implies: because a
 /// snapshot between them was lost, or because the newest had not arrived yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct StampOverride {
     /// Network id of the target.
     pub target: NetId,

@@ -23,6 +23,7 @@ use super::{
 /// Creates an app with the Bevy plugins that a headless server or client needs.
 fn headless() -> App {
     let mut app = App::new();
+    app.set_error_handler(bevy::ecs::error::warn);
     app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
     app
 }

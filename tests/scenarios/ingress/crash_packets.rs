@@ -114,7 +114,7 @@ fn protocol_check_from_a_client_is_refused() {
         send(&mut game.clients[0], &message(metadata, Some(id), &bytes));
     }
     assert_filtered(IngressRefusal::Message, strict, act);
-    // Without the filters, but with the error handler that the suite sets.
+    // Without the filters, but with the error handler of a headless app.
     assert!(attack(false, nothing, act).is_some(), "a failing observer must not stop the server");
 }
 

@@ -77,7 +77,7 @@ impl LinkProbe {
         app.add_plugins((MinimalPlugins, StatesPlugin)).add_plugins(lightyear);
         crate::add_shared_plugins(&mut app);
         side(&mut app);
-        // As in the client and server plugins: errors of lightyear's systems are not findings.
+        // Errors of lightyear's systems are not findings.
         app.insert_resource(FallbackErrorHandler(bevy::ecs::error::warn))
             .init_resource::<CurrentTick>()
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK));

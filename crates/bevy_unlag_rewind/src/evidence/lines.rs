@@ -4,8 +4,8 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{PoseSample, PoseSampler, ViewStamp, ViewTime};
 
-use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::SerialShape};
-use crate::{BodyBounds, FrameHistory, HitBoxes, Miss, target::Target};
+use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::bounding_box};
+use crate::{BodyBounds, FileShape, FrameHistory, HitBoxes, Miss, target::Target};
 
 /// Role of a line in the drawing, for its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -155,14 +155,15 @@ fn outline(
     part: EvidencePart,
     line: &mut impl FnMut(Vec3, Vec3, EvidencePart),
 ) {
-    match SerialShape::of(shape) {
-        Some(SerialShape::Box(half)) => edges(half, pose, part, line),
-        Some(SerialShape::Ball(radius)) => {
+    match FileShape::of(shape) {
+        Some(FileShape::Box { half }) => edges(half.into(), pose, part, line),
+        Some(FileShape::Ball { radius }) => {
             for (x, y) in [(Vec3::X, Vec3::Y), (Vec3::Y, Vec3::Z), (Vec3::Z, Vec3::X)] {
                 circle(pose, (x * radius, y * radius), part, line);
             }
         }
-        Some(SerialShape::Capsule(a, b, radius)) => {
+        Some(FileShape::Capsule { a, b, radius }) => {
+            let [a, b] = [a, b].map(Vec3::from_array);
             let axis = (b - a).normalize_or(Vec3::Y);
             let (x, z) = axis.any_orthonormal_pair();
             for end in [a, b] {
@@ -176,7 +177,7 @@ fn outline(
             }
         }
         None => {
-            let (middle, half) = SerialShape::around(shape);
+            let (middle, half) = bounding_box(shape);
             edges(half, pose * Isometry3d::from_translation(middle), part, line);
         }
     }

@@ -1,151 +1,104 @@
-//! Binary serialisation of hit boxes: boxes, balls and capsules.
+//! Serialised form of hit boxes and occluders: boxes, balls and capsules.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{BitReader, BitWriter, WireError};
+use bevy_unlag_core::MAX_LIMBS;
+use serde::{Deserialize, Serialize};
 
-use super::wire::{
-    read_all, read_f32, read_isometry, read_vec, write_all, write_f32, write_isometry, write_vec,
-};
-use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
+use super::format::checked;
+use crate::{BodyBounds, FileShape, HitBox, HitBoxes, HitGroup};
 
-/// Serialisable shape.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum SerialShape {
-    Box(Vec3),
-    Ball(f32),
-    Capsule(Vec3, Vec3, f32),
+/// Serialised [`HitBoxes`].
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SetRecord {
+    #[serde(deserialize_with = "checked")]
+    bounds: BodyBounds,
+    head_first: bool,
+    boxes: Vec<BoxRecord>,
 }
 
-impl SerialShape {
-    /// Returns `None` for a shape that cannot be serialised.
-    pub fn of(shape: &Collider) -> Option<Self> {
-        let raw = &shape.raw;
-        if let Some(cuboid) = raw.as_cuboid() {
-            return Some(Self::Box(Vec3::from_array(cuboid.half_extents.into())));
-        }
-        if let Some(ball) = raw.as_ball() {
-            return Some(Self::Ball(ball.radius));
-        }
-        let capsule = raw.as_capsule()?;
-        let point = |point: [f32; 3]| Vec3::from_array(point);
-        Some(Self::Capsule(point(capsule.segment.a.into()), point(capsule.segment.b.into()), capsule.radius))
-    }
-
-    /// Returns the centre and the half extents of a shape's bounding box.
-    pub fn around(shape: &Collider) -> (Vec3, Vec3) {
-        let around = shape.raw.compute_local_aabb();
-        let (low, high): ([f32; 3], [f32; 3]) = (around.mins.into(), around.maxs.into());
-        let (low, high) = (Vec3::from_array(low), Vec3::from_array(high));
-        ((low + high) * 0.5, (high - low) * 0.5)
-    }
-
-    fn collider(self) -> Collider {
-        match self {
-            Self::Box(half) => Collider::cuboid(half.x, half.y, half.z),
-            Self::Ball(radius) => Collider::ball(radius),
-            Self::Capsule(a, b, radius) => Collider::capsule(a, b, radius),
-        }
-    }
-
-    fn write(self, w: &mut BitWriter) {
-        match self {
-            Self::Box(half) => {
-                w.bits(0, 2);
-                write_vec(w, half);
-            }
-            Self::Ball(radius) => {
-                w.bits(1, 2);
-                write_f32(w, radius);
-            }
-            Self::Capsule(a, b, radius) => {
-                w.bits(2, 2);
-                write_vec(w, a);
-                write_vec(w, b);
-                write_f32(w, radius);
-            }
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let shape = match r.bits(2)? {
-            0 => Self::Box(read_vec(r)?),
-            1 => Self::Ball(read_f32(r)?),
-            2 => Self::Capsule(read_vec(r)?, read_vec(r)?, read_f32(r)?),
-            _ => return Err(WireError::Invalid),
-        };
-        let sound = match shape {
-            Self::Box(half) => half.min_element() >= 0.0,
-            Self::Ball(radius) | Self::Capsule(_, _, radius) => radius >= 0.0,
-        };
-        if sound { Ok(shape) } else { Err(WireError::Invalid) }
-    }
+#[derive(Serialize, Deserialize)]
+struct BoxRecord {
+    limb: u8,
+    group: HitGroup,
+    #[serde(deserialize_with = "checked")]
+    factor: f32,
+    #[serde(deserialize_with = "checked")]
+    offset: Isometry3d,
+    #[serde(deserialize_with = "checked")]
+    shape: FileShape,
 }
 
-pub(super) fn write_shape(w: &mut BitWriter, shape: Option<&Collider>) {
-    let plain = shape.and_then(SerialShape::of);
-    w.bool(plain.is_some());
-    plain.into_iter().for_each(|plain| plain.write(w));
+/// Returns the centre and the half extents of a shape's bounding box.
+pub(super) fn bounding_box(shape: &Collider) -> (Vec3, Vec3) {
+    let around = shape.raw.compute_local_aabb();
+    let (low, high) = (Vec3::from_array(around.mins.into()), Vec3::from_array(around.maxs.into()));
+    ((low + high) * 0.5, (high - low) * 0.5)
 }
 
-pub(super) fn read_shape(r: &mut BitReader<'_>) -> Result<Option<Collider>, WireError> {
-    Ok(if r.bool()? { Some(SerialShape::read(r)?.collider()) } else { None })
+/// Returns whether the serialised form has exactly these shapes, and not the bounding box of one.
+pub(crate) fn is_exact(set: &HitBoxes) -> bool {
+    set.boxes().iter().all(|hit_box| FileShape::of(&hit_box.shape).is_some())
 }
 
-pub(super) fn read_group(r: &mut BitReader<'_>) -> Result<HitGroup, WireError> {
-    Ok(match r.bits(2)? {
-        0 => HitGroup::Head,
-        1 => HitGroup::Body,
-        2 => HitGroup::Limb,
-        _ => return Err(WireError::Invalid),
-    })
-}
-
-/// Returns whether all shapes were written exactly.
-pub(super) fn write_set(w: &mut BitWriter, set: &HitBoxes) -> bool {
-    let bounds = set.bounds();
-    for value in [bounds.radius, bounds.low, bounds.high] {
-        write_f32(w, value);
-    }
-    w.bool(set.head_first());
-    let mut exact = true;
-    write_all(w, set.boxes(), |w, hit_box: &HitBox| {
-        let (shape, offset) = SerialShape::of(&hit_box.shape).map_or_else(
+impl From<&HitBox> for BoxRecord {
+    fn from(hit_box: &HitBox) -> Self {
+        let (shape, offset) = FileShape::of(&hit_box.shape).map_or_else(
             || {
-                exact = false;
-                let (middle, half) = SerialShape::around(&hit_box.shape);
-                (SerialShape::Box(half), hit_box.offset * Isometry3d::from_translation(middle))
+                let (middle, half) = bounding_box(&hit_box.shape);
+                let offset = hit_box.offset * Isometry3d::from_translation(middle);
+                (FileShape::Box { half: half.into() }, offset)
             },
             |shape| (shape, hit_box.offset),
         );
-        w.bits(u32::from(hit_box.limb), 8);
-        w.bits(hit_box.group as u32, 2);
-        w.bool(hit_box.factor != 1.0);
-        if hit_box.factor != 1.0 {
-            write_f32(w, hit_box.factor);
-        }
-        w.bool(offset != Isometry3d::IDENTITY);
-        if offset != Isometry3d::IDENTITY {
-            write_isometry(w, &offset);
-        }
-        shape.write(w);
-    });
-    exact
+        Self { limb: hit_box.limb, group: hit_box.group, factor: hit_box.factor, offset, shape }
+    }
 }
 
-pub(super) fn read_set(r: &mut BitReader<'_>) -> Result<HitBoxes, WireError> {
-    let bounds = BodyBounds { radius: read_f32(r)?, low: read_f32(r)?, high: read_f32(r)? };
-    let head_first = r.bool()?;
-    let boxes = read_all(r, |r| {
-        let (limb, group) = (r.bits(8)? as u8, read_group(r)?);
-        let factor = if r.bool()? { read_f32(r)? } else { 1.0 };
-        let offset = if r.bool()? { read_isometry(r)? } else { Isometry3d::IDENTITY };
-        let shape = SerialShape::read(r)?.collider();
-        if usize::from(limb) >= bevy_unlag_core::MAX_LIMBS {
-            return Err(WireError::Invalid);
+impl From<HitBoxes> for SetRecord {
+    fn from(set: HitBoxes) -> Self {
+        let boxes = set.boxes().iter().map(BoxRecord::from).collect();
+        Self { bounds: set.bounds(), head_first: set.head_first(), boxes }
+    }
+}
+
+impl TryFrom<SetRecord> for HitBoxes {
+    type Error = &'static str;
+
+    fn try_from(set: SetRecord) -> Result<Self, Self::Error> {
+        if set.boxes.len() > 256 || set.boxes.iter().any(|record| usize::from(record.limb) >= MAX_LIMBS) {
+            return Err("there are too many hit boxes or limbs");
         }
-        Ok(HitBox { limb, group, factor, offset, shape })
-    })?;
-    let set = HitBoxes::new(boxes, bounds);
-    Ok(if head_first { set } else { set.nearest_first() })
+        let boxes = set.boxes.into_iter().map(|BoxRecord { limb, group, factor, offset, shape }| HitBox {
+            limb,
+            group,
+            factor,
+            offset,
+            shape: shape.into(),
+        });
+        let boxes = Self::new(boxes, set.bounds);
+        Ok(if set.head_first { boxes } else { boxes.nearest_first() })
+    }
+}
+
+/// The shape of an occluder; `None` if it is not a box, ball or capsule.
+pub(super) mod occluder {
+    use serde::{Deserializer, Serialize, Serializer};
+
+    use super::{Collider, FileShape, checked};
+
+    /// Serialises a shape.
+    pub(crate) fn serialize<S: Serializer>(
+        shape: &Option<Collider>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        shape.as_ref().and_then(FileShape::of).serialize(serializer)
+    }
+
+    /// Deserialises a shape.
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Collider>, D::Error> {
+        Ok(checked::<Option<FileShape>, D>(deserializer)?.map(Collider::from))
+    }
 }

@@ -1,14 +1,9 @@
 //! Reading and writing of hit box files.
 
-use core::fmt;
-
 use checked_ron::{RonError, RonFile, parse, to_text};
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error, Visitor},
-};
+use serde::{Deserialize, Deserializer};
 
-use super::{Bone, HitBoxFile};
+use super::HitBoxFile;
 
 const HEAD: &str =
     "// Hit boxes of one kind of pawn, in metres and degrees. `--example hitboxes` shows and edits them.\n";
@@ -35,38 +30,9 @@ impl HitBoxFile {
     }
 }
 
-impl Serialize for Bone {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Name(name) => serializer.serialize_str(name),
-            Self::Limb(limb) => serializer.serialize_u8(*limb),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Bone {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-
-        impl Visitor<'_> for Either {
-            type Value = Bone;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a bone in quotes, or the number of a limb")
-            }
-
-            fn visit_str<E: Error>(self, name: &str) -> Result<Bone, E> {
-                Ok(Bone::Name(name.to_owned()))
-            }
-
-            fn visit_u64<E: Error>(self, limb: u64) -> Result<Bone, E> {
-                // A number that is too large is reported later, together with its box.
-                Ok(Bone::Limb(u8::try_from(limb).unwrap_or(u8::MAX)))
-            }
-        }
-
-        deserializer.deserialize_any(Either)
-    }
+/// Deserialises the number of a limb. One that is too large is reported later, together with its box.
+pub(super) fn limb<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    u64::deserialize(deserializer).map(|limb| u8::try_from(limb).unwrap_or(u8::MAX))
 }
 
 #[cfg(test)]

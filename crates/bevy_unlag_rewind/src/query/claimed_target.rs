@@ -8,14 +8,19 @@ use bevy_rapier3d::parry::{
 use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::Rewound;
-use crate::{HitBox, Miss, TargetHit, target::UnitRay, world::parry_pose};
+use crate::{
+    HitBox, Miss, TargetHit,
+    evidence::{checked, clamped_padding},
+    target::UnitRay,
+    world::parry_pose,
+};
 
 /// Distance in metres within which a point counts as on a surface.
 const ON_IT: f32 = 1e-3;
 
 /// Target that a shooter claims to have hit, and the distance by which a ray may miss it: Unreal
 /// Tournament's hit padding. The claim proves nothing; it only makes one target thicker, for this ray.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 #[doc(alias("ExtraHitPadding", "ReceivedHitScanHitChar"))]
 pub struct ClaimedTarget {
     /// Network id of the claimed target.
@@ -23,6 +28,7 @@ pub struct ClaimedTarget {
     /// Distance in metres by which the ray may miss the target's hit boxes. No padding if it is 0,
     /// negative or NaN. Unreal Tournament uses 0.4 m. A larger value tolerates more disagreement between
     /// server and screen, and improves the aim of a cheating client by as much.
+    #[serde(serialize_with = "clamped_padding", deserialize_with = "checked")]
     pub padding: f32,
 }
 

@@ -5,8 +5,8 @@ use bevy_unlag_core::{LimbPoses, SUB_TICKS, Snapshot, ViewStamp, ViewTime};
 
 use super::{Rewound, rewound::StoredTarget};
 use crate::{
-    BaseEvidence, CandidateEvidence, HitBoxes, Miss, OccluderEvidence, ShotEvidence, table::Probe,
-    target::UnitRay,
+    BaseEvidence, CandidateEvidence, HitBoxes, Miss, OccluderEvidence, ShotEvidence, evidence::is_exact,
+    table::Probe, target::UnitRay,
 };
 
 impl Rewound<'_, '_, '_> {
@@ -64,6 +64,7 @@ impl Rewound<'_, '_, '_> {
         let mut room = LimbPoses::default();
         let mut set_of = |boxes: &HitBoxes| {
             let index = evidence.sets.iter().position(|set| set.is_same_set(boxes)).unwrap_or_else(|| {
+                evidence.approximate |= !is_exact(boxes);
                 evidence.sets.push(boxes.clone());
                 evidence.sets.len() - 1
             });

@@ -10,9 +10,10 @@ use bevy_unlag_core::{
 };
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
-    BodyBounds, CandidateEvidence, ClaimedTarget, CoverProtection, EvidenceNotes, EvidencePart, FrameHistory,
-    HitBox, HitBoxes, HitGroup, Miss, Occluder, QueryView, RewindFilter, RewindLimits, RewindPlugin,
-    RewindQuery, RewindTime, ShotEvidence, StampOverride, TargetHit, Team, humanoid_hit_boxes, humanoid_rig,
+    BodyBounds, CandidateEvidence, ClaimedTarget, CoverProtection, EvidenceNotes, EvidencePart, FileShape,
+    FrameHistory, HitBox, HitBoxes, HitGroup, Miss, Occluder, QueryView, RewindFilter, RewindLimits,
+    RewindPlugin, RewindQuery, RewindTime, ShotEvidence, StampOverride, TargetHit, Team, humanoid_hit_boxes,
+    humanoid_rig,
 };
 use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_smoothing::RecordTransform;
@@ -248,8 +249,9 @@ fn ten_thousand_shots_replay_from_bytes_to_identical_results() {
         }
         if index % 100 == 0 {
             let text = ron::to_string(evidence).expect("the record must serialise to text");
-            assert!(text.contains(&format!("tick:{}", evidence.tick.0)), "{text}");
+            assert!(text.contains(&format!("tick:({})", evidence.tick.0)), "{text}");
             let read: ShotEvidence = ron::from_str(&text).expect("the record must survive its text");
+            assert_eq!(read.to_bytes(), packed, "text must be lossless");
             assert_eq!(read.replay(&sampler), *answer);
         }
     }
@@ -377,8 +379,41 @@ fn random_and_corrupted_evidence_is_rejected_or_replays_without_panic() {
     }
     println!("{read} of 60,000 inputs were read");
     assert!(read > 5_000, "too few inputs were read: {read}");
-    let text = "(shooter:None,shot:0,tick:0,record:\"0g\")";
-    assert!(ron::from_str::<ShotEvidence>(text).is_err());
+}
+
+#[test]
+fn numbers_out_of_range_versions_and_oversized_records_are_refused() {
+    let read = |evidence: &ShotEvidence| ShotEvidence::from_bytes(&evidence.to_bytes());
+    let wall = |wall| ShotEvidence { wall: Some(wall), ..default() };
+    let small = f32::from_bits(1);
+    assert_eq!(read(&wall(-small)).expect("a number").wall.map(f32::to_bits), Some((-small).to_bits()));
+    for number in [f32::NAN, f32::INFINITY, -1e8] {
+        assert!(read(&wall(number)).is_err(), "{number}");
+        let text = ron::to_string(&wall(number)).expect("text");
+        assert!(ron::from_str::<ShotEvidence>(&text).is_err(), "{text}");
+    }
+    let with = |shape| ShotEvidence {
+        sets: vec![HitBoxes::new([HitBox::new(0, HitGroup::Body, shape)], BodyBounds::ball(9.0))],
+        ..default()
+    };
+    assert!(read(&with(Collider::ball(0.5))).is_ok());
+    assert!(read(&with(Collider::ball(-0.5))).is_err());
+    assert!(read(&with(Collider::cuboid(0.5, f32::NAN, 0.5))).is_err());
+
+    let bytes = ShotEvidence::default().to_bytes();
+    assert!(ShotEvidence::from_bytes(&[&bytes[..], &[0]].concat()).is_err(), "a byte too many");
+    assert!(ShotEvidence::from_bytes(&[&[1], &bytes[1..]].concat()).is_err(), "another version");
+    let left_out = vec![NetId(1); 1 << 20];
+    assert!(read(&ShotEvidence { left_out, ..default() }).is_err(), "too long");
+}
+
+#[test]
+fn shape_that_cannot_be_serialised_becomes_its_bounding_box() {
+    let cylinder = HitBox::new(0, HitGroup::Body, Collider::cylinder(0.5, 0.3));
+    let sets = vec![HitBoxes::new([cylinder], BodyBounds::ball(2.0))];
+    let read = ShotEvidence::from_bytes(&ShotEvidence { sets, ..default() }.to_bytes()).expect("a record");
+    let shape = &read.sets[0].boxes()[0].shape;
+    assert_eq!(FileShape::of(shape), Some(FileShape::Box { half: [0.3, 0.5, 0.3] }));
 }
 
 #[test]

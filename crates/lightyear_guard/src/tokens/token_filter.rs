@@ -34,7 +34,7 @@ pub struct TokenStats {
     /// [`IngressRefusal::ForeignToken`](crate::IngressRefusal::ForeignToken) instead.
     pub foreign: u64,
     /// Requests to servers that were built without [`ServerAccess`](crate::ServerAccess) and whose key is all
-    /// zeros. No client can join such a server.
+    /// zeros. No client can join such a server; the first such request is logged.
     pub zero_key: u64,
     refused: [u64; JoinRefusal::ALL.len()],
 }
@@ -106,6 +106,11 @@ pub(super) fn check(
                 // Built without `ServerAccess`. A zero key shows in that it opens the token.
                 if request.open(&[0; 32]).is_some() {
                     stats.zero_key += 1;
+                    warn_once!(
+                        "this server's key is all zeros, with which anybody could forge tokens, so every client \
+                         is refused: build the server with ServerAccess and a ServerKey instead of \
+                         NetcodeServer::new"
+                    );
                 } else {
                     link.recv.push_raw(datagram);
                 }
