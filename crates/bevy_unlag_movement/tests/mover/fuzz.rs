@@ -148,7 +148,7 @@ fn random_moves_in_pathological_levels_never_penetrate_or_tunnel() {
             let moves = nasty.moves(seed, 700);
             match check_run(&nasty.level, &nasty.config, levels::DT, nasty.start, &moves, nasty.room) {
                 Ok(summary) => {
-                    assert!(summary.checked_moves * 4 > moves.len(), "{name}: too few were checked")
+                    assert!(summary.checked_moves * 4 > moves.len(), "{name}: too few were checked");
                 }
                 Err(why) => panic!("{name}, seed {seed}: {why}"),
             }

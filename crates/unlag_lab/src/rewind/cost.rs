@@ -8,7 +8,7 @@ use bevy_unlag::{
     prelude::*,
     rewind::{
         Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, QueryView, RewindBackend, RewindFilter,
-        RewindQuery, RewindTime, Rewound, View,
+        RewindQuery, RewindTime, Rewound,
     },
     smoothing::SentSnapshots,
 };

@@ -7,7 +7,7 @@ use bevy_unlag::{
     core::{DrawnBaseTime, DrawnViewTime, LimbPoses, LimbRig, PoseSample, ViewStamp},
     link_conditioner::LinkConditions,
     prelude::*,
-    rewind::{QueryView, RewindQuery, RewindTime, StampOverride, View},
+    rewind::{QueryView, RewindQuery, RewindTime, StampOverride},
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};
 

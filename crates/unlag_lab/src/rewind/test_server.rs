@@ -10,11 +10,6 @@ use bevy_unlag::{
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
     prelude::*,
     rewind::{FrameHistory, RewindPlugin, humanoid_hit_boxes, humanoid_rig},
-    weapons::Shot,
-};
-use bevy_unlag::{
-    core::{PoseSampler, Tick, ViewTime},
-    rewind::FrameHistory,
     smoothing::PublishedPath,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
