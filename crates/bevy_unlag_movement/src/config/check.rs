@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::CapsuleConfig;
 
-/// Field of a [`CapsuleConfig`] or a [`KartConfig`](crate::KartConfig) that is out of range. Steps
+/// Field of a [`CapsuleConfig`] or a `KartConfig` that is out of range. Steps
 /// accept it and stay finite, but the pawn may not move, or may fall through the world.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct InvalidConfig {
