@@ -9,7 +9,7 @@ use bevy_unlag_movement::{
 
 use crate::{
     course::{BaseMotion, Course, GROUND, GROUND_AT, HILLS, Kind, Prop, Role, Shape, Station, hills, quilt},
-    pawn::{Dummy, PawnState, Player, resting_state, pawn},
+    pawn::{Dummy, PawnState, Player, pawn, resting_state},
 };
 
 /// Mass of a crate, in kilograms.
@@ -162,11 +162,11 @@ fn reset_station(
     let Some(station) = course.0.get(put.station) else { return };
     here.0 = put.station;
     for (mut state, mut gather) in &mut players {
-        *state = fresh(start_of(station), state.body.teleports);
+        *state = resting_state(start_of(station), state.body.teleports);
         gather.set_view(0.0, 0.0);
     }
     for (mut state, dummy) in &mut dummies {
-        *state = fresh(dummy.0, state.body.teleports);
+        *state = resting_state(dummy.0, state.body.teleports);
     }
     for (mut transform, mut velocity, Crate(home)) in &mut crates {
         *transform = *home;

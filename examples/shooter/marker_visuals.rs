@@ -24,7 +24,7 @@ impl Plugin for MarkerVisualsPlugin {
     fn build(&self, app: &mut App) {
         let scripted = resource_exists::<ScriptedPlayer>.and_then(on_timer(SCRIPTED));
         app.add_systems(Startup, create_assets)
-            .add_systems(Update, (point.run_if(wants_to.or_else(scripted)), show, end).chain());
+            .add_systems(Update, (point.run_if(wants_to.or_else(scripted)), show, remove_expired).chain());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{BitReader, BitWriter, Interpolate, InterpolationSpan, Wire, WireError},
+    core::{BitReader, BitWriter, Interpolate, InterpolationSpan, Tick, Wire, WireError},
     movement::CapsuleState,
     net::{ReplicateSmoothed, replicated_pawn},
     prelude::*,

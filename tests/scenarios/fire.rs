@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use bevy::prelude::*;
 use bevy_unlag::{
     ControlSystems,
-    core::ExtendedEvent,
+    core::{ExtendedEvent, Tick},
     prelude::*,
     weapons::{OutgoingShotMessages, PredictedShot, ShotMessage},
 };

@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{BitReader, BitWriter, Interpolate, Wire, WireError},
+    core::{BitReader, BitWriter, Interpolate, Tick, Wire, WireError},
     net::ReplicateSmoothed,
     prelude::*,
     smoothing::ComponentInbox,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::SnapshotHistory,
+    core::{SnapshotHistory, Tick},
     movement::CapsuleState,
     net::{DownlinkBudget, DroppedSnapshots, UpdateInterval, replicated_pawn},
     prelude::*,

@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, ui_widgets::ValueChange};
 use unlag_examples::screen::{
-    slider::{Scale, SliderSetting, Sliders, spawn_slider},
+    slider::{SliderRangeInfo, SliderSetting, Sliders, spawn_slider},
     ui::heading,
 };
 
@@ -26,14 +26,14 @@ enum Part {
 }
 
 impl SliderSetting for Part {
-    fn scale(self) -> Scale {
+    fn scale(self) -> SliderRangeInfo {
         let (name, least, largest, decimals) = match self {
             Self::Crouch => ("Crouch (C)", 0.0, 1.0, 2),
             Self::Speed => ("Speed (Space walks)", 0.0, 7.0, 1),
             Self::Phase => ("Stride", 0.0, 1.0, 2),
             Self::Pitch => ("Look up", -89.0, 89.0, 0),
         };
-        Scale { name, least, largest, decimals }
+        SliderRangeInfo { name, least, largest, decimals }
     }
 }
 

@@ -6,7 +6,7 @@ use bevy_unlag::{prediction::ClockSteering, prelude::*};
 use lightyear::prelude::Client;
 use unlag_examples::{
     screen::{
-        slider::{Scale, SliderSetting, Sliders, spawn_slider},
+        slider::{SliderRangeInfo, SliderSetting, Sliders, spawn_slider},
         ui::column,
     },
     udp_match::ServerDebugHandle,
@@ -49,13 +49,13 @@ enum DebugControl {
 }
 
 impl SliderSetting for DebugControl {
-    fn scale(self) -> Scale {
+    fn scale(self) -> SliderRangeInfo {
         let (name, least, largest, decimals) = match self {
             Self::Clock => ("Own clock", 0.5, 2.0, 2),
             Self::Forced => ("Forced corrections", 0.0, 100.0, 0),
             Self::Dropped => ("Dropped move packets", 0.0, 100.0, 0),
         };
-        Scale { name, least, largest, decimals }
+        SliderRangeInfo { name, least, largest, decimals }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use bevy::prelude::*;
-use bevy_unlag::{guard::WallClock, prediction::ClockSteering, prelude::*};
+use bevy_unlag::{core::Tick, guard::WallClock, prediction::ClockSteering, prelude::*};
 use lightyear::prelude::{Client, Connected};
 use unlag_examples::stepped_match::MatchOptions;
 

@@ -10,6 +10,7 @@
 use bevy::prelude::*;
 use bevy_replicon::server::server_tick::ServerTick;
 use bevy_unlag::{
+    core::Tick,
     prediction::{OutgoingMoveAcks, OutgoingMoves},
     prelude::*,
     weapons::{OutgoingShotMessages, ShotMessage},

@@ -3,7 +3,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{ExtendedEvent, StepEvent},
+    core::{ExtendedEvent, StepEvent, Tick},
     prelude::*,
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};

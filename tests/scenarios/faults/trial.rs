@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use bevy::{ecs::resource::IsResource, math::Vec3Swizzles, prelude::*};
-use bevy_unlag::{guard::IngressRefusal, link_conditioner::LinkCounters, prediction::SavedMoves, prelude::*};
+use bevy_unlag::{
+    core::Tick, guard::IngressRefusal, link_conditioner::LinkCounters, prediction::SavedMoves, prelude::*,
+};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
 use unlag_examples::{
     scripted_player::ScriptedPlayer,
@@ -221,7 +223,8 @@ impl Trial {
 
     /// `T_conv`: the seconds from the times `from` on the clients' clocks until the last mismatch ends.
     pub fn convergence_time(&mut self, from: &[f64]) -> f64 {
-        let last = |i: usize| self.mismatches(i, from[i]).last().map_or(0.0, |mismatch| mismatch.to - from[i]);
+        let last =
+            |i: usize| self.mismatches(i, from[i]).last().map_or(0.0, |mismatch| mismatch.to - from[i]);
         (0..from.len()).map(last).fold(0.0, f64::max)
     }
 

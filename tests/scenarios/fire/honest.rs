@@ -1,7 +1,7 @@
 //! Fire rules do not refuse the shots of honest players, even under latency and frame hitches.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{core::Tick, prelude::*};
 use unlag_examples::{
     app::ServerOptions,
     scripted_player::ScriptedPlayer,

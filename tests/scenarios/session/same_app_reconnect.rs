@@ -13,7 +13,7 @@ use unlag_examples::{
 };
 
 use super::{
-    late_joiner::{RecentPositions, drawn},
+    late_joiner::{RecentPositions, drawn_positions},
     *,
 };
 use crate::{hold_still, own_id, state};

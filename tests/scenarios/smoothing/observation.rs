@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use bevy_unlag::{core::PublishedState, prelude::*};
+use bevy_unlag::{core::PublishedState, core::Tick, prelude::*};
 use unlag_examples::stepped_match::Match;
 
 /// Published position and velocity of every pawn at every server tick.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use bevy_unlag::{net::UpdateInterval, prelude::*, weapons::ShotFired};
+use bevy_unlag::{core::Tick, net::UpdateInterval, prelude::*, weapons::ShotFired};
 use unlag_examples::{
     scripted_player::ScriptedPlayer,
     stepped_match::{Match, MatchOptions},

@@ -132,7 +132,8 @@ fn play(
 
     // Targets take turns so that all of their actions count alike; the order of network ids makes it
     // deterministic.
-    let in_sight = |pose: &DrawnPose| pose.pose.alive && world.is_clear(eye, pose.pose.position + Vec3::Y * 1.2);
+    let in_sight =
+        |pose: &DrawnPose| pose.pose.alive && world.is_clear(eye, pose.pose.position + Vec3::Y * 1.2);
     let target = others.iter().find(|(id, other)| Some(**id) == hands.target && in_sight(other));
     let stays = target.is_some() && now < hands.next_target;
     let target = if stays {

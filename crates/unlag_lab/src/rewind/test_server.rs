@@ -7,7 +7,7 @@ use bevy::{
 };
 use bevy_unlag::smoothing::PublishedPath;
 use bevy_unlag::{
-    core::PathKnotConfig,
+    core::{PathKnotConfig, Tick},
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
     prelude::*,
     rewind::{RewindPlugin, humanoid_hit_boxes, humanoid_rig},

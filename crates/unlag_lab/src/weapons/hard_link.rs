@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
-    core::{ExtendedEvent, StepEvent},
+    core::{ExtendedEvent, StepEvent, Tick},
     prelude::*,
     weapons::{OutgoingShotMessages, ShotMessage},
 };

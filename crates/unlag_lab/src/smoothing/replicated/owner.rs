@@ -3,7 +3,7 @@
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag::{
     Soldier,
-    core::{MoveModel, StepContext},
+    core::{MoveModel, StepContext, Tick},
     prediction::SavedMoves,
     prelude::*,
 };

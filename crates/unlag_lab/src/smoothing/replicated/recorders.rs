@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use bevy_unlag::{Soldier, core::PublishedState, prelude::*};
+use bevy_unlag::{
+    Soldier,
+    core::{PublishedState, Tick},
+    prelude::*,
+};
 
 /// Owner's move that each server tick published.
 #[derive(Resource, Default)]
