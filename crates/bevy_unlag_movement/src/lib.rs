@@ -51,6 +51,7 @@ mod plugin;
 mod probe;
 mod proxy;
 mod rapier_backend;
+mod reflection;
 mod scene;
 mod server_queries;
 mod simplified_step;
