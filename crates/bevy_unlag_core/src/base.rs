@@ -12,8 +12,11 @@ type PoseOf = dyn Fn(u16, f64) -> Option<Isometry3d> + Send + Sync;
 /// Poses of movement bases (lifts, turntables, trains) at any moment. The crate that moves the bases
 /// provides them, the same on every machine; without them no pawn is drawn relative to a base. Default: no
 /// bases.
-#[derive(Resource, Clone, Default)]
+#[derive(Resource, Clone, Default, Reflect)]
+#[reflect(Resource, Default)]
 pub struct BasePoses {
+    // A function has no fields to show.
+    #[reflect(ignore)]
     poses: Option<Arc<PoseOf>>,
     tick_seconds: f64,
 }

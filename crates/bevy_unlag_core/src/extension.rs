@@ -78,6 +78,7 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
 }
 
 /// The model `M` with the extension `X`. It is a model itself, so extensions can be nested.
+#[derive(TypePath)]
 pub struct Extended<M, X>(PhantomData<fn() -> (M, X)>);
 
 impl<M, X> core::fmt::Debug for Extended<M, X> {
@@ -93,7 +94,7 @@ impl<M, X> Clone for Extended<M, X> {
 }
 
 /// Input of an [`Extended`] model.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect)]
 pub struct ExtendedInput<B, X> {
     /// Input to the body.
     pub body: B,
@@ -102,7 +103,8 @@ pub struct ExtendedInput<B, X> {
 }
 
 /// State of an [`Extended`] model.
-#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug, Reflect)]
+#[reflect(Component)]
 pub struct ExtendedState<B: Send + Sync + 'static, X: Send + Sync + 'static> {
     /// State of the body.
     pub body: B,
@@ -119,7 +121,7 @@ impl<B: Send + Sync + 'static, X: Default + Send + Sync + 'static> ExtendedState
 }
 
 /// Event of an [`Extended`] model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Reflect)]
 pub enum ExtendedEvent<B, X> {
     /// Event of the body.
     Body(B),

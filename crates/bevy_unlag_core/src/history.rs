@@ -10,7 +10,8 @@ use crate::{BaseView, PoseSample, PoseSampler, Snapshot, Tick, ViewStamp, ViewTi
 /// sent ones; the same [`PoseSampler`] computes poses from both.
 #[doc(alias = "CInterpolatedVar")]
 #[doc(alias = "ConfirmedHistory")]
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct SnapshotHistory {
     snapshots: VecDeque<Snapshot>,
     capacity: usize,

@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use crate::hermite::HermiteWeights;
 
 /// Interpolation method between two updates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Reflect)]
 pub enum Interpolation {
     /// Holds the older update. For comparison.
     Step,

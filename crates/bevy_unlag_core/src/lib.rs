@@ -30,6 +30,7 @@ mod path_recorder;
 mod proxy_smoothing;
 mod proxy_update;
 mod rate;
+mod reflection;
 mod rig;
 mod role;
 mod round_trip;

@@ -196,7 +196,8 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
 
 /// State of a player's pawn that the server publishes to other clients: the real state, or a speculative
 /// copy while the owner's moves are late. Authoritative decisions never use it but [`MoveModel::State`].
-#[derive(Component, Clone, Copy, Debug)]
+#[derive(Component, Clone, Copy, Debug, Reflect)]
+#[reflect(Component)]
 pub struct PublishedState<M: MoveModel> {
     /// Server tick to which the owner's move is assigned.
     pub tick: Tick,
@@ -208,7 +209,8 @@ pub struct PublishedState<M: MoveModel> {
 
 /// Event of a step that counts: sent on the owner's client when a move is first simulated, and on the server
 /// when it runs the move. A replay sends none.
-#[derive(Message, Clone, Debug)]
+#[derive(Message, Clone, Debug, Reflect)]
+#[reflect(Message)]
 pub struct StepEvent<M: MoveModel> {
     /// The pawn.
     pub entity: Entity,
@@ -230,7 +232,8 @@ pub struct StepEvent<M: MoveModel> {
 /// Current input of the pawn that this app controls. Games write it in [`MoveSystems::Sample`] for the tick
 /// that is about to run. If they also write it in every frame, the drawn pawn reacts before the next tick.
 #[doc(alias = "CUserCmd")]
-#[derive(Component, Clone, Copy, Debug, Default)]
+#[derive(Component, Clone, Copy, Debug, Default, Reflect)]
+#[reflect(Component)]
 pub struct MoveInput<M: MoveModel>(pub M::Input);
 
 /// System sets of movement, in [`FixedUpdate`] unless noted.

@@ -14,7 +14,8 @@ const MAX_TICKS: usize = 256;
 
 /// Accuracy with which the curve on clients must follow a pawn's path. Only the sender uses it; clients need
 /// no matching value.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct PathKnotConfig {
     /// Maximum distance of the curve from the path at a tick, in metres. Default: 0.006 (6 mm). Lowering it
     /// costs bytes: larger errors are corrected by sending an arrival velocity or a path knot.

@@ -11,7 +11,8 @@ use crate::{Interpolation, PoseSampler};
 /// shots at the pawn according to the same component on its own pawn, so insert it on both sides, or on the
 /// client alone where no shots are validated.
 #[doc(alias = "ENetworkSmoothingMode")]
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub enum ProxySmoothing {
     /// Draws the newest update as it is, without smoothing. Unreal's `bReplicateMovement` without smoothing,
     /// `ENetworkSmoothingMode::Disabled`.

@@ -57,9 +57,7 @@ pub struct SimulationRatePlugin(pub SimulationRate);
 impl Plugin for SimulationRatePlugin {
     fn build(&self, app: &mut App) {
         let rate = SimulationRate { snapshot_ticks: self.0.snapshot_ticks.clamp(1, 64), ..self.0 };
-        app.insert_resource(rate)
-            .insert_resource(Time::<Fixed>::from_duration(rate.tick))
-            .register_type::<SimulationRate>();
+        app.insert_resource(rate).insert_resource(Time::<Fixed>::from_duration(rate.tick));
         let mut sampler = app.world_mut().get_resource_or_init::<PoseSampler>();
         sampler.tick_seconds = rate.tick_seconds();
         sampler.snapshot_ticks = rate.snapshot_ticks.cast_signed();

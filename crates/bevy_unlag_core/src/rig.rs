@@ -9,12 +9,15 @@ pub const MAX_LIMBS: usize = 32;
 
 /// Limb poses of a pawn as a function of its pose alone. The client draws with it and the server validates
 /// hits with it, so that no animation has to be replicated.
-#[derive(Component, Clone, Copy)]
+#[derive(Component, Clone, Copy, Reflect)]
+#[reflect(Component, from_reflect = false)]
 pub struct LimbRig {
     /// Number of limbs, at most [`MAX_LIMBS`].
     pub limbs: u8,
     /// Writes the poses of all limbs into a slice of [`limbs`](Self::limbs) elements, in the space of the
     /// body: the origin is the pawn's root, turned by its rotation. Must be pure.
+    // A function has no fields to show.
+    #[reflect(ignore)]
     pub pose: fn(&PoseSample, &mut [Isometry3d]),
 }
 

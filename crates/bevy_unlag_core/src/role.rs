@@ -4,7 +4,8 @@ use bevy::prelude::*;
 
 /// Role of a pawn in this app. Unreal's `ENetRole`.
 #[doc(alias = "ENetRole")]
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Hash, Reflect)]
+#[reflect(Component, Debug)]
 pub enum NetRole {
     /// This app has authority: the server, or the host of a listen server. Unreal's `ROLE_Authority`.
     #[doc(alias = "ROLE_Authority")]
@@ -23,7 +24,8 @@ pub enum NetRole {
 /// [`NetRole::Authority`] pawn on a listen server.
 #[doc(alias = "IsLocallyControlled")]
 #[doc(alias = "Controlled")]
-#[derive(Component, Clone, Copy, Default, Debug)]
+#[derive(Component, Clone, Copy, Default, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct LocalControl;
 
 /// Id of a pawn on the wire. The server assigns it; it is unique among existing pawns. It takes two bytes,
@@ -42,5 +44,7 @@ pub struct LocalControl;
     Default,
     serde::Serialize,
     serde::Deserialize,
+    Reflect,
 )]
+#[reflect(Component, Debug, Default)]
 pub struct NetId(pub u16);

@@ -14,7 +14,8 @@ use bevy::prelude::*;
 /// real latency: a cheater can only appear more distant.
 #[doc(alias = "ping")]
 #[doc(alias = "PingManager")]
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 pub struct RoundTrip {
     /// Round trip, smoothed over some packets and therefore including the mean jitter. It includes the wait
     /// for the next tick on either side.

@@ -9,7 +9,8 @@ use crate::{
 
 /// Settings of pose sampling. Client and server must use the same values, otherwise the server validates
 /// shots against poses that the client did not draw.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct PoseSampler {
     /// Interpolation of positions between two snapshots. Default: [`Interpolation::Hermite`].
     pub interpolation: Interpolation,
@@ -45,7 +46,7 @@ impl Default for PoseSampler {
 }
 
 /// Pose of a pawn, both for drawing and for hit validation.
-#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize, Reflect)]
 pub struct PoseSample {
     /// Position of the root, in metres.
     pub position: Vec3,

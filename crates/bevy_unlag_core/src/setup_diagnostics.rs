@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 /// Kind of mistake in the setup of an app.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
 pub enum SetupIssue {
     /// `Time<Fixed>`, lightyear and the suite use different tick durations.
     TickRate,
@@ -28,7 +28,8 @@ pub enum SetupIssue {
 /// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here with its log line, for tests
 /// and for games that display it. The suite's plugins detect the common mistakes themselves, at the cost of a
 /// few comparisons per frame.
-#[derive(Resource, Clone, Debug)]
+#[derive(Resource, Clone, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct SetupDiagnostics {
     /// Whether detection is enabled. Default: `true`.
     pub enabled: bool,
@@ -65,7 +66,8 @@ impl SetupDiagnostics {
 }
 
 /// Last pose that the suite wrote to a [`Transform`] which no other system should move.
-#[derive(Component, Clone, Copy, Default, Debug)]
+#[derive(Component, Clone, Copy, Default, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct TransformWatch {
     pose: Option<(Vec3, Quat)>,
     /// Consecutive checks that found another pose.

@@ -24,7 +24,8 @@ const VELOCITY_BITS: u32 = 13;
 /// Replicated state of a remote pawn at one tick. It is already quantised, so that the histories of server
 /// and client hold the same bits.
 #[doc(alias = "FRepMovement")]
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct Snapshot {
     /// Server tick whose step ended in this state.
     pub tick: Tick,
@@ -66,7 +67,7 @@ pub struct Snapshot {
 
 /// Velocity and spin with which a pawn arrived at a [`Snapshot`], where they differ from those with which it
 /// departs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, Reflect)]
 pub struct Arrival {
     /// Velocity in 1/32 m/s.
     pub velocity: [i16; 3],

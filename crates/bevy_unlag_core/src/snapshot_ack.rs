@@ -7,7 +7,8 @@ use crate::Tick;
 
 /// On a client: tick of the newest snapshot message received. The network integration sets it, and move
 /// packets send its lowest eight bits to the server. `None` before the first message.
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct LastReceivedSnapshot(pub Option<Tick>);
 
 impl LastReceivedSnapshot {
@@ -50,7 +51,7 @@ impl LastReceivedSnapshot {
 }
 
 /// Snapshot acknowledgement in one packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub struct SnapshotAck {
     /// Tick of the packet's newest move, on the owner's count.
     pub own: Tick,
@@ -68,7 +69,8 @@ pub struct SnapshotAck {
 /// To validate a shot use [`StepEvent::last_received_snapshot`](crate::StepEvent::last_received_snapshot)
 /// instead, which is the value of the shot's own packet.
 #[doc(alias = "m_nDeltaTick")]
-#[derive(Component, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Component, Clone, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct SnapshotAcks {
     /// Newest snapshot message that the owner ever acknowledged; it never decreases.
     pub tick: Option<Tick>,

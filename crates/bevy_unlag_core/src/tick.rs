@@ -4,12 +4,12 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeSystems};
 
-use crate::{BitReader, BitWriter, MoveSystems, Wire, WireError};
+use crate::{BitReader, BitWriter, MoveSystems, Wire, WireError, reflection};
 
 /// A simulation tick. It wraps around and therefore implements no `Ord`; compare with [`Tick::since`] and
 /// [`Tick::is_newer_than`].
 #[doc(alias = "RepliconTick")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, Reflect)]
 pub struct Tick(pub u32);
 
 impl Tick {
@@ -62,7 +62,7 @@ pub fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
 /// Playout clocks count in it, so that the moment that a client draws and the one that it reports to the
 /// server are the same number.
 #[doc(alias = "TickInstant")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, Reflect)]
 pub struct ViewTime {
     /// Whole tick at or before the moment.
     pub tick: Tick,
@@ -134,7 +134,8 @@ impl Wire for ViewTime {
 /// at the server's tick when the client receives its pawn and is therefore behind the server by the downlink
 /// latency.
 #[doc(alias = "LocalTimeline")]
-#[derive(Resource, Clone, Copy, Debug, Default)]
+#[derive(Resource, Clone, Copy, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct CurrentTick(pub Tick);
 
 impl CurrentTick {
@@ -147,7 +148,8 @@ impl CurrentTick {
 
 /// Time lost by stalls of this app. [`Time<Virtual>`] drops the part of a frame beyond its `max_delta`, so
 /// the ticks of that time are never simulated.
-#[derive(Resource, Clone, Copy, Debug)]
+#[derive(Resource, Clone, Copy, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct Stall {
     /// Lost time that does not fill a whole tick yet.
     rest: Duration,
@@ -189,6 +191,7 @@ pub struct TickPlugin;
 
 impl Plugin for TickPlugin {
     fn build(&self, app: &mut App) {
+        reflection::register_types(app);
         app.configure_sets(
             FixedUpdate,
             (

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 /// Direction against gravity, octahedron-encoded in steps of 1/127 of an edge: accurate to 1°. The default
 /// is exactly +Y.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize, Reflect)]
 pub struct Up {
     /// X and Z on the unfolded octahedron, -127 to 127.
     fold: [i8; 2],

@@ -6,7 +6,7 @@ use crate::{PoseSample, Tick, ViewTime};
 
 /// Record of how a drawn pose was sampled, exact enough to reproduce it from the same snapshots. The
 /// [`VisualOffset`](crate::VisualOffset) that hides corrections is never part of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub enum ViewStamp {
     /// Interpolated between two snapshots.
     Interpolated {
@@ -30,7 +30,8 @@ pub enum ViewStamp {
 }
 
 /// Pose of a pawn on this app's screen in the last frame, without [`VisualOffset`](crate::VisualOffset).
-#[derive(Component, Clone, Copy, Debug, Default)]
+#[derive(Component, Clone, Copy, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct DrawnPose {
     /// Pose in the world.
     pub pose: PoseSample,
@@ -43,21 +44,25 @@ pub struct DrawnPose {
 /// A proxy that was drawn at another moment has it in its [`DrawnPose::stamp`]. `None` before the first
 /// frame that can show a proxy, and on a machine with authority that draws none.
 #[doc(alias = "InterpolationTimeline")]
-#[derive(Resource, Clone, Copy, Debug, Default)]
+#[derive(Resource, Clone, Copy, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct DrawnViewTime(pub Option<ViewTime>);
 
 /// Usual number of ticks between two updates of a pawn on this machine; 0 while unknown.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct MeasuredUpdateInterval(pub u16);
 
 /// Moment on this app's own time line at which it drew movement bases in the last frame. `None` if no pawn
 /// was drawn on one. Shots report it, because a passenger is hit where its lift was drawn.
-#[derive(Resource, Clone, Copy, Debug, Default)]
+#[derive(Resource, Clone, Copy, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct DrawnBaseTime(pub Option<ViewTime>);
 
 /// Height of the drawn eye above the root of the own pawn, in metres. A stance changes within one tick, but
 /// the view must not; the height is eased, and shots start from the eased height.
-#[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct DrawnEye(pub f32);
 
 impl DrawnEye {

@@ -7,13 +7,15 @@ use crate::{DrawnPose, SetupDiagnostics, SetupIssue, TransformWatch, hermite::He
 /// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
 /// transform is the simulated one. Without visuals the drawn pose is only available as
 /// [`DrawnPose`](crate::DrawnPose).
-#[derive(Component, Clone, Copy, Debug)]
+#[derive(Component, Clone, Copy, Debug, Reflect)]
+#[reflect(Component, Debug)]
 #[relationship(relationship_target = Visuals)]
 #[require(Transform, TransformWatch)]
 pub struct VisualOf(pub Entity);
 
 /// Visual entities of this pawn.
-#[derive(Component, Debug, Default)]
+#[derive(Component, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[relationship_target(relationship = VisualOf, linked_spawn)]
 pub struct Visuals(Vec<Entity>);
 
@@ -21,7 +23,8 @@ pub struct Visuals(Vec<Entity>);
 /// rate.
 #[doc(alias = "MeshTranslationOffset")]
 #[doc(alias = "VisualCorrection")]
-#[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct VisualOffset {
     /// Offset in metres.
     pub offset: Vec3,
@@ -34,7 +37,7 @@ pub struct VisualOffset {
 }
 
 /// Easing of a [`VisualOffset`].
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Reflect)]
 pub enum Easing {
     /// Critically damped spring: soft at both ends, a tenth is left after 200 ms.
     #[default]

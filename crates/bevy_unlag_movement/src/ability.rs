@@ -121,6 +121,7 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
 }
 
 /// Capsule model with the ability `A`.
+#[derive(TypePath)]
 pub struct CapsuleWith<A>(PhantomData<fn() -> A>);
 
 impl<A> core::fmt::Debug for CapsuleWith<A> {
@@ -319,7 +320,7 @@ impl<A: MoveAbility> AbilityHooks for Ability<'_, '_, '_, A> {
 }
 
 /// Inputs or states of two combined abilities.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
 pub struct AbilityPair<A, B> {
     /// Part of the first ability.
     pub first: A,
@@ -348,7 +349,7 @@ impl<A: Wire, B: Wire> Wire for AbilityPair<A, B> {
 }
 
 /// Event of one of two combined abilities.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub enum AbilityEvent<A, B> {
     /// Event of the first ability.
     First(A),

@@ -11,7 +11,18 @@ use bevy::prelude::*;
 /// Identifier of a movement base. It is part of the predicted state, so it must be the same on all
 /// machines.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Debug,
+    serde::Serialize,
+    serde::Deserialize,
+    Reflect,
 )]
 pub struct BaseId(pub u16);
 
@@ -30,7 +41,8 @@ impl BaseId {
 #[doc(alias = "FBasedMovementInfo")]
 #[doc(alias = "func_train")]
 #[doc(alias = "moving platform")]
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Debug)]
 #[require(Transform)]
 pub struct MovementBase {
     /// Unique identifier, the same on all machines; not [`BaseId::NONE`].

@@ -13,7 +13,7 @@ use crate::{CustomMode, MovementMode, Transitions};
 
 /// Implementation that moves the capsule through the world. Needs the feature `rapier_controller`.
 #[cfg(feature = "rapier_controller")]
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 #[doc(alias = "KinematicCharacterController")]
 pub enum MoverBackend {
     /// This crate's own sweeps.
@@ -25,7 +25,7 @@ pub enum MoverBackend {
 }
 
 /// Formula by which input changes the velocity.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 pub enum AccelerationModel {
     /// Unreal's formula: friction turns the velocity, acceleration adds up to the maximum speed, and a
     /// pawn without input brakes.
@@ -40,7 +40,7 @@ pub enum AccelerationModel {
 }
 
 /// Collision between pawns.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 pub enum PawnCollision {
     /// Pawns ignore each other.
     #[default]
@@ -55,7 +55,8 @@ pub enum PawnCollision {
 /// Tuning of [`CapsuleModel`](crate::CapsuleModel). It must be the same on client and server: a
 /// difference causes a misprediction in every tick. The defaults are Unreal's, in metres; see
 /// [`quake`](Self::quake) and [`arcade`](Self::arcade) for other presets.
-#[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+#[reflect(Resource, Debug, Default)]
 #[serde(default)]
 pub struct CapsuleConfig {
     /// Radius of the capsule in metres; default 0.34. The pawn fits through gaps slightly wider than

@@ -1,12 +1,12 @@
 //! Events of a capsule step.
 
-use bevy::math::Vec3;
+use bevy::prelude::*;
 
 use crate::{BaseId, MovementMode, VolumeId};
 
 /// Event of a step, for sounds, effects and damage. Events are values: a replay produces them again, and
 /// its caller drops them.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum MoveEvent {
     /// The pawn landed on a walkable floor.
     #[doc(alias = "OnLanded")]

@@ -9,7 +9,7 @@ pub const PITCH_LIMIT: i16 = 16_366;
 /// Player input of one tick. It is quantised, so that the simulated input equals the transmitted one.
 #[doc(alias = "CUserCmd")]
 #[doc(alias = "usercmd_t")]
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
 pub struct CapsuleInput {
     /// Forward axis, -127 to 127.
     pub forward: i8,

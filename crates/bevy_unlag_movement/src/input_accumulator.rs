@@ -8,7 +8,8 @@ use crate::CapsuleInput;
 /// Accumulates a player's input devices over frames and produces one [`CapsuleInput`] per tick. A tap
 /// that starts and ends between two ticks still gives one tick with the button down.
 #[doc(alias = "ConsumeMovementInputVector")]
-#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct InputAccumulator {
     yaw: f64,
     pitch: f64,
@@ -19,7 +20,7 @@ pub struct InputAccumulator {
     walk: Button,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
 struct Button {
     held: bool,
     tapped: bool,

@@ -32,12 +32,12 @@ use crate::{
 /// tick. The state is transform, velocity and the last move. Slopes do not change the horizontal speed,
 /// movement bases carry a kart up and down only, and [`MoveVolume`](crate::MoveVolume)s do not affect
 /// it. Needs the feature `kart`.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, TypePath)]
 pub struct KartModel;
 
 /// Event of a kart step, for sounds, effects and damage. Events are values: a replay produces them
 /// again, and its caller drops them.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum KartEvent {
     /// The kart hit an obstacle or another pawn, or was hit.
     Bumped {

@@ -60,6 +60,7 @@ mod probe;
 mod proxy;
 #[cfg(feature = "rapier_controller")]
 mod rapier_backend;
+mod reflection;
 mod scene;
 mod server_queries;
 mod simplified_step;

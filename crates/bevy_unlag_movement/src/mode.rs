@@ -1,10 +1,11 @@
 //! Movement modes and the transitions between them.
 
+use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 /// Movement mode of a pawn. Unreal's `EMovementMode`.
 #[doc(alias = "EMovementMode")]
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize, Reflect)]
 pub enum MovementMode {
     /// Walks on a floor.
     #[doc(alias = "MOVE_Walking")]
@@ -58,7 +59,7 @@ impl Wire for MovementMode {
 }
 
 /// Table of mode transitions. A pawn in a [`MovementMode::Custom`] mode uses the table of that mode.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 pub struct Transitions {
     /// Mode after landing on a walkable floor. Default: [`MovementMode::Walking`].
     pub landed: MovementMode,
@@ -83,7 +84,7 @@ impl Default for Transitions {
 }
 
 /// Physics of a custom mode.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 pub enum ModePhysics {
     /// Moves along a floor with steps, slopes and ledges, such as for a slide or a crawl.
     Walk,
@@ -99,7 +100,7 @@ pub enum ModePhysics {
 
 /// Tuning of a custom mode. Unreal's `MOVE_Custom`.
 #[doc(alias = "PhysCustom")]
-#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 pub struct CustomMode {
     /// Name for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).
     pub name: String,

@@ -79,7 +79,8 @@ pub(crate) fn separate_pawns(
 /// has them elsewhere would mispredict. Add it where rapier simulates the bodies authoritatively, that
 /// is on the server.
 #[doc(alias = "bEnablePhysicsInteraction")]
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct PushesBodies {
     /// Mass behind the push in kilograms; default 80. Lighter bodies take on the pawn's speed, heavier
     /// ones less of it.

@@ -8,7 +8,7 @@ use bevy_unlag_core::{
     BasePoses, SetupDiagnostics, SetupIssue, SimulationRate, SimulationRatePlugin, TickPlugin,
 };
 
-use crate::{CapsuleConfig, scene};
+use crate::{CapsuleConfig, reflection, scene};
 
 /// Adds [`CapsuleConfig`], [`MoverScene`](crate::MoverScene) and, in the fixed schedule, rapier, unless
 /// they are already there, and drives every [`MovementBase`](crate::MovementBase). Add it after Bevy's
@@ -34,6 +34,7 @@ impl Plugin for MovementPlugin {
         if !app.is_plugin_added::<TickPlugin>() {
             app.add_plugins(TickPlugin);
         }
+        reflection::register_types(app);
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()
             .init_resource::<BasePoses>()

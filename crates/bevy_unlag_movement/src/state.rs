@@ -6,7 +6,8 @@ use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, look_direction, upr
 use crate::{BaseId, CapsuleConfig, MovementMode, VolumeId};
 
 /// Complete predicted state of a capsule pawn. A step reads nothing else that changes.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct CapsuleState {
     /// Position of the feet, the lowest point of the capsule, in metres.
     pub position: Vec3,

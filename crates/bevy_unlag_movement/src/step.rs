@@ -33,7 +33,7 @@ use crate::{
 #[doc(alias = "UCharacterMovementComponent")]
 #[doc(alias = "CGameMovement")]
 #[doc(alias = "CharacterController")]
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, TypePath)]
 pub struct CapsuleModel;
 
 impl MoveModel for CapsuleModel {

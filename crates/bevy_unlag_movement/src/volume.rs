@@ -4,7 +4,18 @@ use bevy::prelude::*;
 
 /// Identifier of a volume. It is part of the predicted state, so it must be the same on all machines.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Debug,
+    serde::Serialize,
+    serde::Deserialize,
+    Reflect,
 )]
 pub struct VolumeId(pub u16);
 
@@ -15,7 +26,7 @@ impl VolumeId {
 
 /// Gravity in a [`MoveVolume`].
 #[doc(alias = "SetGravityDirection")]
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum GravityField {
     /// Constant gravity in metres per second squared.
     Uniform(Vec3),
@@ -31,7 +42,8 @@ pub enum GravityField {
 /// Region that changes how pawns move while the middle of their standing capsule is inside. Its shape is
 /// the collider on the same entity, which then blocks no pawn, whether it is a sensor or not. Unreal's
 /// `APhysicsVolume`.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 #[doc(alias = "APhysicsVolume")]
 #[doc(alias = "trigger_push")]
 pub struct MoveVolume {
@@ -83,7 +95,8 @@ impl MoveVolume {
 /// Collider that blocks capsules from one side only: a platform to jump up through, a one-way door. A
 /// pawn that is inside it, or comes from the other side, passes.
 #[doc(alias = "PlatformEffector2D")]
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct OneWayCollider {
     /// Blocking side, in the collider's own space; default +Y.
     pub side: Vec3,

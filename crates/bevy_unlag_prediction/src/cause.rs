@@ -1,9 +1,10 @@
 //! Causes of corrections.
 
+use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 /// Cause of a correction, as far as client and server can determine it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Reflect)]
 pub enum CorrectionCause {
     /// No cause is known. The two sides run different builds, or the step reads something other than its
     /// arguments.

@@ -9,7 +9,8 @@ use bevy::prelude::*;
 /// server's own tick on arrival, and the round trip is known. The remainder grows when this clock is slow
 /// and shrinks when it is fast, on any link whose uplink and downlink take about the same time.
 #[doc(alias = "time dilation")]
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct ClockSteering {
     /// Speed relative to real time, within 5 % of 1.
     pub speed: f64,

@@ -5,7 +5,8 @@ use bevy::prelude::*;
 use crate::{SendRate, TimeDiscrepancyConfig};
 
 /// Configuration of prediction for client and server. It should be the same on both.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct PredictionConfig {
     /// Maximum distance in metres between the client's and the server's result of a move without a
     /// correction. Default 0.0173, Unreal's `MAXPOSITIONERRORSQUARED` of 3 cm². A larger value saves

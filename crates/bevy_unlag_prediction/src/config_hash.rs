@@ -7,10 +7,12 @@ use bevy_unlag_core::{MoveDiagnostics, MoveModel};
 
 /// Cached [`MoveDiagnostics::config_hash`] of this app, updated once per second. Corrections compare it.
 /// Hashing the whole configuration for each of them would be most of a correction's cost.
-#[derive(Resource, Debug)]
+#[derive(Resource, Debug, Reflect)]
+#[reflect(Resource, Default, type_path = false, where M: MoveModel)]
 pub struct CachedConfigHash<M> {
     hash: Option<u32>,
     age: u32,
+    #[reflect(ignore)]
     model: PhantomData<fn() -> M>,
 }
 

@@ -10,7 +10,8 @@ use crate::{Correction, ServerCorrection};
 
 /// Settings of the debug view of corrections. Unreal's `p.NetShowCorrections`.
 #[doc(alias = "NetShowCorrections")]
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct CorrectionView {
     /// Whether corrections are drawn. Default false.
     pub enabled: bool,

@@ -6,7 +6,8 @@ use bevy::prelude::*;
 /// `p.NetForceClientAdjustmentPercent` and `p.NetForceClientServerMoveLossPercent`.
 #[doc(alias = "NetForceClientAdjustmentPercent")]
 #[doc(alias = "NetForceClientServerMoveLossPercent")]
-#[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct PredictionDebug {
     /// On a server: the share of acknowledgements, 0 to 1, that become corrections. Their state is the true
     /// one: a client that predicts well only replays.

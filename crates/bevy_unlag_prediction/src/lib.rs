@@ -40,6 +40,7 @@ mod predicted_value;
 mod published_state;
 mod reconcile;
 mod redundancy;
+mod reflection;
 mod reset;
 mod saved_moves;
 mod scheduled_pushes;
@@ -101,6 +102,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
     fn build(&self, app: &mut App) {
         for_missing(app, TickPlugin);
         for_missing(app, VisualPlugin);
+        reflection::register_types::<M>(app);
         app.init_resource::<PredictionConfig>()
             .init_resource::<PredictionDebug>()
             .init_resource::<SendThrottle>()

@@ -12,7 +12,8 @@ pub const MAX_MAILBOX_MESSAGES: usize = 256;
 macro_rules! outgoing {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Component, Clone, Debug, Default)]
+        #[derive(Component, Clone, Debug, Default, Reflect)]
+        #[reflect(Component, Debug, Default)]
         pub struct $name(pub Vec<Vec<u8>>);
     };
 }
@@ -20,7 +21,8 @@ macro_rules! outgoing {
 macro_rules! incoming {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Component, Clone, Debug, Default)]
+        #[derive(Component, Clone, Debug, Default, Reflect)]
+        #[reflect(Component, Debug, Default)]
         pub struct $name(VecDeque<Vec<u8>>);
 
         impl $name {

@@ -29,10 +29,12 @@ pub(crate) struct QueuedMove<I> {
 /// [`PredictionConfig::max_buffer`].
 #[doc(alias = "jitter buffer")]
 #[doc(alias = "input buffer")]
-#[derive(Component, Debug)]
+#[derive(Component, Debug, Reflect)]
+#[reflect(Component, Default, type_path = false)]
 pub struct MoveQueue<M: MoveModel> {
     /// Epoch of the owner's tick count; `None` before its first packet.
     pub(crate) epoch: Option<u8>,
+    #[reflect(ignore)]
     moves: VecDeque<QueuedMove<M::Input>>,
     /// Whether the owner has not started the epoch yet. Meanwhile the rest of the previous epoch runs, so
     /// that no client can stop its pawn in the air by a restart.
@@ -50,12 +52,15 @@ pub struct MoveQueue<M: MoveModel> {
     clock: Option<Tick>,
     /// Ticks from a move's own tick to the server tick in which it is due.
     delay: i32,
+    #[reflect(ignore)]
     lateness: Lateness,
     lowered: Option<Tick>,
+    #[reflect(ignore)]
     loss: LossMeter,
     refused: u32,
     /// Moves read from packets in this tick.
     moves_read: usize,
+    #[reflect(ignore)]
     pub(crate) last_input: M::Input,
     /// Number of consecutive missing moves for which the pawn was extrapolated.
     pub(crate) extrapolated_moves: u32,
@@ -63,6 +68,7 @@ pub struct MoveQueue<M: MoveModel> {
     pub(crate) arrived_at: Option<f64>,
     pub(crate) lag: i16,
     /// State after the last move. If the pawn's state differs, something else has moved it.
+    #[reflect(ignore)]
     pub(crate) expected_state: Option<M::State>,
     /// Cause of the correction in progress, if any.
     pub(crate) pending_correction: Option<CorrectionCause>,
@@ -71,6 +77,7 @@ pub struct MoveQueue<M: MoveModel> {
     /// Newest moves whose fine and whose coarse check agreed since the last disagreement.
     pub(crate) agreed: [Option<Tick>; 2],
     /// Likely cause of the next disagreement, and the tick at which it occurred.
+    #[reflect(ignore)]
     last_incident: Option<(CorrectionCause, Tick)>,
     pub(crate) outcomes: u64,
     pub(crate) sequence: u8,

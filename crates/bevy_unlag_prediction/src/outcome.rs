@@ -6,13 +6,15 @@ use bevy_unlag_core::{MoveModel, Tick};
 
 /// Outcome of an event that the server may refuse, such as an ability. Sent on the owner's client, once for
 /// each event for which [`MoveModel::is_outcome`] is true.
-#[derive(Message, Clone, Debug)]
+#[derive(Message, Clone, Debug, Reflect)]
+#[reflect(type_path = false, from_reflect = false)]
 pub struct MoveOutcome<M: MoveModel> {
     /// The own pawn.
     pub entity: Entity,
     /// Tick of the move in which the event occurred on the client or on the server.
     pub tick: Tick,
     /// The event on the client, or `None` if it occurred on the server only.
+    #[reflect(ignore)]
     pub event: Option<M::Event>,
     /// Whether the event occurred on the server, too.
     pub succeeded: bool,
@@ -20,7 +22,8 @@ pub struct MoveOutcome<M: MoveModel> {
 
 /// Correction of the own pawn: client and server disagreed about a move. Sent on the client, once for each
 /// correction that counts.
-#[derive(Message, Clone, Debug)]
+#[derive(Message, Clone, Debug, Reflect)]
+#[reflect(type_path = false, from_reflect = false)]
 pub struct Correction<M: MoveModel> {
     /// The own pawn.
     pub entity: Entity,
@@ -32,8 +35,10 @@ pub struct Correction<M: MoveModel> {
     pub error: f32,
     /// The client's state after the move, or `None` if the client has not simulated the move or has dropped
     /// it.
+    #[reflect(ignore)]
     pub client: Option<M::State>,
     /// The server's state after the move.
+    #[reflect(ignore)]
     pub server: M::State,
     /// Number of moves that were replayed.
     pub replayed: u32,
@@ -42,7 +47,8 @@ pub struct Correction<M: MoveModel> {
 /// Misprediction that the server detected. Sent on the server for each move whose result differs by a known
 /// distance. The moves in flight differ as well, so there are several for each [`Correction`] on the
 /// client. There is none for a push that the owner received late.
-#[derive(Message, Clone, Debug)]
+#[derive(Message, Clone, Debug, Reflect)]
+#[reflect(type_path = false, from_reflect = false)]
 pub struct ServerCorrection<M: MoveModel> {
     /// The pawn.
     pub entity: Entity,
@@ -53,6 +59,7 @@ pub struct ServerCorrection<M: MoveModel> {
     /// Distance in metres between the two results.
     pub error: f32,
     /// The server's state after the move.
+    #[reflect(ignore)]
     pub server: M::State,
     /// The client's position, reconstructed from its [`StateCheck`](crate::StateCheck): right up to 1 m per
     /// axis, or up to 256 m with a resolution of 1 m if the check was a coarse one.

@@ -1,10 +1,11 @@
 //! Packet loss measurement.
 
+use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 /// Level of packet loss on the uplink, as the server sends it to its client. It selects the redundancy of
 /// move packets.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Reflect)]
 pub struct LossLevel(u8);
 
 impl LossLevel {

@@ -32,7 +32,8 @@ pub use count::PredictedCount;
 /// aiming.confirm(false, Tick(14), Tick(510));
 /// assert!(!aiming.get() && !aiming.is_pending());
 /// ```
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Component)]
 #[doc(alias = "FPredictionKey")]
 pub struct PredictedValue<T: Send + Sync + 'static> {
     server: T,

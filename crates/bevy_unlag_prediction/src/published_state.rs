@@ -7,10 +7,12 @@ use crate::{MoveQueue, PredictionConfig, config::ticks};
 
 /// Extrapolated copy of a pawn whose moves are late, for the screens of other clients. It is discarded when
 /// the moves arrive and never affects the authoritative state.
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Default, type_path = false)]
 pub struct PublishedExtrapolation<M: MoveModel> {
     /// Whether any state was published yet.
     has_published: bool,
+    #[reflect(ignore)]
     copy: Option<ExtrapolatedState<M>>,
 }
 

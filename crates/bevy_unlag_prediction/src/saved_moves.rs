@@ -32,8 +32,10 @@ pub struct SavedMove<M: MoveModel> {
 /// [`PredictionStats::dropped_moves`](crate::PredictionStats::dropped_moves). The remaining ones can still be
 /// replayed, and a correction older than them starts from the server's state.
 #[doc(alias = "FNetworkPredictionData_Client_Character")]
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Default, type_path = false)]
 pub struct SavedMoves<M: MoveModel> {
+    #[reflect(ignore)]
     moves: VecDeque<SavedMove<M>>,
     last_acked: Option<Tick>,
     /// Tick up to which the server has received all moves, run or queued.

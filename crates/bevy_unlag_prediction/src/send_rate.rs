@@ -6,7 +6,7 @@ use bevy::prelude::*;
 /// packet. A move with a relevant change (see
 /// [`MoveModel::can_combine_with`](bevy_unlag_core::MoveModel::can_combine_with)) never waits.
 #[doc(alias = "cl_cmdrate")]
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct SendRate {
     /// Ticks between two packets. Default 1. A larger value saves packets and delays by as many ticks what
     /// other players see. Unreal's `ClientNetSendMoveDeltaTime`.
@@ -55,7 +55,8 @@ impl SendRate {
 
 /// Number of players and link capacity, by which sending is throttled. `bevy_unlag_lightyear` updates the
 /// number of players; the game may set the capacity.
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct SendThrottle {
     /// Number of pawns that this client knows.
     pub players: u32,

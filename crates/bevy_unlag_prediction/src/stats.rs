@@ -9,7 +9,8 @@ use crate::CorrectionCause;
 
 /// Counters of one pawn, on its owner's client and on the server.
 #[doc(alias = "PredictionMetrics")]
-#[derive(Component, Clone, Copy, Debug, Default)]
+#[derive(Component, Clone, Copy, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct PredictionStats {
     /// Number of moves simulated (client) or run (server).
     pub moves: u64,
@@ -107,5 +108,6 @@ impl PredictionStats {
 /// Recording of each move's result, for pawns on which it is inserted: as first simulated on the client,
 /// and as run on the server. Comparing the two gives the owner's error per move. It grows without bound and
 /// is for measurements only.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct MoveTrace(pub Vec<(Tick, Vec3)>);

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 /// Detection and resolution of clocks that run too fast. Names and meanings are Unreal's.
 #[doc(alias = "speed hack")]
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct TimeDiscrepancyConfig {
     /// Whether clocks that run too fast are reported. Default true; Unreal's
     /// `bMovementTimeDiscrepancyDetection` is false.
@@ -66,7 +66,8 @@ impl Default for TimeDiscrepancyConfig {
 /// that a burst of loss or a period of latency, after which all the time lost comes back, does not count as
 /// cheating.
 #[doc(alias = "ProcessClientTimeStampForTimeDiscrepancy")]
-#[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct TimeDiscrepancy {
     /// Seconds of moves run beyond the time that has passed.
     pub granted: f64,
@@ -176,7 +177,8 @@ impl TimeDiscrepancy {
 
 /// Detection of a client's clock that runs too fast; see [`TimeDiscrepancyConfig::detection`].
 #[doc(alias = "OnTimeDiscrepancyDetected")]
-#[derive(Message, Clone, Copy, Debug)]
+#[derive(Message, Clone, Copy, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct TimeDiscrepancyDetected {
     /// The pawn on the server.
     pub entity: Entity,

@@ -9,11 +9,12 @@ use crate::{MoveAbility, MovementMode, Mover, server_queries::debug_hash};
 /// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding along
 /// walls. It is a custom mode: register one with [`ModePhysics::Ability`](crate::ModePhysics::Ability)
 /// and set [`DashConfig::mode`] to it, or call [`DashConfig::register`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, TypePath)]
 pub struct Dash;
 
 /// Tuning of [`Dash`]; must be the same on client and server.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct DashConfig {
     /// Custom mode of the dash; default [`MovementMode::Custom`]`(0)`.
     pub mode: MovementMode,
@@ -54,14 +55,14 @@ impl DashConfig {
 }
 
 /// Input for [`Dash`] in one tick.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
 pub struct DashInput {
     /// Whether the button is down.
     pub pressed: bool,
 }
 
 /// Predicted state of [`Dash`].
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect)]
 pub struct DashState {
     /// Whether the button was down in the last step. A dash needs a new press.
     pub held: bool,
@@ -72,7 +73,7 @@ pub struct DashState {
 }
 
 /// Event of [`Dash`].
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum DashEvent {
     /// The dash began.
     Started {

@@ -8,11 +8,12 @@ use crate::{MoveAbility, Mover, server_queries::debug_hash};
 
 /// Teleports the pawn [`TeleportConfig::distance`] ahead when the button is pressed and the capsule is
 /// free at the destination. Obstacles in between are ignored.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, TypePath)]
 pub struct Teleport;
 
 /// Tuning of [`Teleport`]; must be the same on client and server.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct TeleportConfig {
     /// Distance in metres; default 10.
     pub distance: f32,
@@ -27,14 +28,14 @@ impl Default for TeleportConfig {
 }
 
 /// Input for [`Teleport`] in one tick.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
 pub struct TeleportInput {
     /// Whether the button is down.
     pub pressed: bool,
 }
 
 /// Predicted state of [`Teleport`].
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect)]
 pub struct TeleportState {
     /// Whether the button was down in the last step. A teleport needs a new press.
     pub held: bool,
@@ -43,7 +44,7 @@ pub struct TeleportState {
 }
 
 /// Event of [`Teleport`].
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum TeleportEvent {
     /// The pawn teleported.
     Teleported {

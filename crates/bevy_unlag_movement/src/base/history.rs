@@ -11,7 +11,7 @@ use super::track::sanitised;
 /// entries and are constant before the oldest and after the newest, so a pawn on the base is corrected
 /// when entries arrive late. Prefer another [`BaseTrack`](super::BaseTrack) that both sides can compute where
 /// there is a choice.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, Reflect)]
 pub struct PoseHistory {
     /// Oldest first.
     poses: VecDeque<(f64, Isometry3d)>,

@@ -14,9 +14,15 @@ use bevy_rapier3d::parry::bounding_volume::Aabb;
 
 use super::PoseHistory;
 
+/// The function of a reflected track: a function has no value that could be shown or set.
+fn unmoved() -> Arc<dyn Fn(f64) -> Isometry3d + Send + Sync> {
+    Arc::new(|_| Isometry3d::IDENTITY)
+}
+
 /// Pose as a function of time alone. The time is in seconds: `tick * timestep` at the end of a tick. The
 /// pose is relative to the entity's parent, like a `Transform`.
-#[derive(Clone)]
+#[derive(Clone, Reflect)]
+#[reflect(Debug, Default)]
 pub enum BaseTrack {
     /// A constant pose. It still counts as a base: positions of pawns on it are relative to it.
     Still(Isometry3d),
@@ -29,7 +35,7 @@ pub enum BaseTrack {
     /// Any other function. It must give the same bits on all machines: no sine, cosine or power from
     /// std, and no changing state. It has no known bounds, so it makes steps of distant pawns more
     /// expensive than the other tracks.
-    Custom(Arc<dyn Fn(f64) -> Isometry3d + Send + Sync>),
+    Custom(#[reflect(ignore, default = "unmoved")] Arc<dyn Fn(f64) -> Isometry3d + Send + Sync>),
 }
 
 impl Default for BaseTrack {
@@ -101,7 +107,7 @@ pub(crate) fn sanitised(pose: Isometry3d) -> Isometry3d {
 
 /// Motion back and forth between two places with a smooth start and stop, such as a lift.
 #[doc(alias = "UInterpToMovementComponent")]
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct Shuttle {
     /// First stop, in metres; default the origin.
     pub from: Vec3,
@@ -164,7 +170,7 @@ impl Shuttle {
 /// Rotation about an axis at a constant rate.
 #[doc(alias = "func_rotating")]
 #[doc(alias = "URotatingMovementComponent")]
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct Turntable {
     /// Position in metres; default the origin.
     pub pivot: Vec3,

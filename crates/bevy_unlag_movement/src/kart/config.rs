@@ -15,7 +15,8 @@ use crate::{
 ///
 /// At top speed, drag and rolling resistance equal the driving force: √((`max_driving_force` -
 /// `rolling_resistance` · `mass` · `gravity`) / `drag`), by default 24.8 m/s.
-#[derive(Resource, Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+#[reflect(Resource, Debug, Default)]
 #[serde(default)]
 pub struct KartConfig {
     /// Mass in kilograms; default 1,000. Raising it makes the kart slower to start and to stop.

@@ -1,11 +1,12 @@
 //! Input of a kart for one tick, and its encoding.
 
+use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use crate::input::{quantised_axis, read_axes, write_axes};
 
 /// Driver input of one tick. It is quantised, so that the simulated input equals the transmitted one.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
 pub struct KartInput {
     /// Throttle, -127 to 127; negative drives backwards.
     pub throttle: i8,

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use super::{KartConfig, KartState};
-use crate::pawn_capsules;
+use crate::{pawn_capsules, reflection};
 
 /// Adds [`KartConfig`] and updates the [`PawnCapsule`](crate::PawnCapsule)s of karts, unless
 /// [`KartConfig::pawns`] ignores other pawns. Add it in addition to
@@ -17,6 +17,7 @@ pub struct KartPlugin;
 
 impl Plugin for KartPlugin {
     fn build(&self, app: &mut App) {
+        reflection::register_kart_types(app);
         app.init_resource::<KartConfig>().add_systems(
             PreUpdate,
             warn_about_invalid_config.run_if(resource_exists_and_changed::<KartConfig>),

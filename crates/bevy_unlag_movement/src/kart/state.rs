@@ -16,7 +16,8 @@ pub(super) const MAX_SECONDS: f32 = 0.25;
 
 /// Complete predicted state of a kart: transform, velocity, the last input, and values derived from
 /// them. A step reads nothing else that changes.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct KartState {
     /// Lowest point between the wheels, in metres.
     pub position: Vec3,

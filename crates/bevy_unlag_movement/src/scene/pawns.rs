@@ -13,7 +13,8 @@ use crate::{
 /// Collision capsule of a pawn for other pawns, see [`PawnCollision`](crate::PawnCollision). Steps see
 /// it as it was before the tick, in whatever order pawns move. A capsule that is not finite or has no
 /// radius is ignored.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 pub struct PawnCapsule {
     /// Lowest point in metres.
     pub feet: Vec3,

@@ -20,7 +20,8 @@ use bevy_unlag_core::Tick;
 /// rounds.confirm(29, Tick(12), Tick(508));
 /// assert_eq!(rounds.get(), 28);
 /// ```
-#[derive(Component, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Component, Clone, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct PredictedCount {
     server: u16,
     /// The last acknowledged client tick, and the server's tick of that confirmation.

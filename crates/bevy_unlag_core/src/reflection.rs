@@ -1,0 +1,39 @@
+//! Registration of the reflected types of this crate.
+
+use bevy::prelude::*;
+
+use crate::*;
+
+/// Registers the public types for inspectors. [`MoveInput`], [`PublishedState`], [`StepEvent`] and
+/// [`ExtendedState`] are registered where the model is known.
+pub(crate) fn register_types(app: &mut App) {
+    app.register_type::<BasePoses>()
+        .register_type::<CurrentTick>()
+        .register_type::<DrawnBaseTime>()
+        .register_type::<DrawnEye>()
+        .register_type::<DrawnPose>()
+        .register_type::<DrawnViewTime>()
+        .register_type::<LastReceivedSnapshot>()
+        .register_type::<LimbRig>()
+        .register_type::<LocalControl>()
+        .register_type::<MatchReset>()
+        .register_type::<MeasuredUpdateInterval>()
+        .register_type::<NetId>()
+        .register_type::<NetRole>()
+        .register_type::<OwnerReconnected>()
+        .register_type::<PathKnotConfig>()
+        .register_type::<PoseSampler>()
+        .register_type::<ProxySmoothing>()
+        .register_type::<RoundTrip>()
+        .register_type::<ServerLeft>()
+        .register_type::<SetupDiagnostics>()
+        .register_type::<SimulationRate>()
+        .register_type::<Snapshot>()
+        .register_type::<SnapshotAcks>()
+        .register_type::<SnapshotHistory>()
+        .register_type::<Stall>()
+        .register_type::<TransformWatch>()
+        .register_type::<VisualOf>()
+        .register_type::<VisualOffset>()
+        .register_type::<Visuals>();
+}
