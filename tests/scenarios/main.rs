@@ -19,6 +19,7 @@ mod predicted_values;
 mod prelude;
 mod pushes;
 mod readme;
+mod reflection;
 mod server_clock;
 mod session;
 mod shot_messages;

@@ -13,6 +13,8 @@ use bevy_unlag_rewind::{HitBoxes, LimbNodesPlugin, RewindPlugin, humanoid_hit_bo
 use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
 use bevy_unlag_weapons::{HighPingPlugin, Loadout, WeaponControls, WeaponState, WeaponsPlugin, WithWeapons};
 
+use crate::reflection;
+
 /// Movement model of this crate's character: a capsule with weapons.
 pub type Soldier = WithWeapons<CapsuleModel>;
 
@@ -45,10 +47,11 @@ impl PluginGroup for UnlagClientPlugins {
             .add(SmoothingPlugin)
             .add(ProxySimulationPlugin::<Soldier>::default())
             .add(LimbNodesPlugin)
-            .add(BodyPlugin)
+            .add(add_bodies)
             .add(WeaponsPlugin::<CapsuleModel>::default())
             .add(HeldWeaponPlugin)
             .add(HighPingPlugin)
+            .add(reflection::register_types)
     }
 }
 
@@ -62,55 +65,51 @@ impl PluginGroup for UnlagServerPlugins {
             .add(RewindPlugin::<Soldier>::default())
             .add(WeaponsPlugin::<CapsuleModel>::default())
             .add(HeldWeaponPlugin)
-            .add(StartPlugin)
+            .add(add_states)
+            .add(reflection::register_types)
     }
 }
 
 /// Inserts hit boxes and rig into every pawn that appears on a client.
-struct BodyPlugin;
-
-impl Plugin for BodyPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
-            commands.entity(added.entity).insert_if_new(SoldierBody);
-        });
-    }
+fn add_bodies(app: &mut App) {
+    app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
+        commands.entity(added.entity).insert_if_new(SoldierBody);
+    });
 }
 
 /// A player's soldier on the server. Place it with a [`Transform`], or spawn it with a [`SoldierState`]; add a
 /// [`NetId`](bevy_unlag_core::NetId) and [`player_pawn`](bevy_unlag_lightyear::player_pawn). It has the first
 /// weapon of the [`Arsenal`](bevy_unlag_weapons::Arsenal), or those of its [`Loadout`].
-#[derive(Component, Clone, Copy, Default, Debug)]
+#[derive(Component, Clone, Copy, Default, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(NetworkedPawn<Soldier>, SoldierBody, Loadout)]
 pub struct SoldierPawn;
 
 /// The soldier that the host of a listen server controls. It is placed and armed like a [`SoldierPawn`].
-#[derive(Component, Clone, Copy, Default, Debug)]
+#[derive(Component, Clone, Copy, Default, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(ReplicatedPawn, HostPawn<Soldier>, SoldierBody, Loadout)]
 pub struct HostSoldierPawn;
 
 /// Hit boxes and limb rig of a soldier, the same on every machine. The client plugins insert it into pawns
 /// that appear.
-#[derive(Component, Clone, Copy, Default, Debug)]
+#[derive(Component, Clone, Copy, Default, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(HitBoxes = humanoid_hit_boxes(), LimbRig = humanoid_rig(), Transform)]
 pub struct SoldierBody;
 
 /// Derives the state of a soldier that was spawned without one from its [`Transform`].
-struct StartPlugin;
-
-impl Plugin for StartPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_observer(
-            |added: On<Add, (SoldierPawn, HostSoldierPawn)>,
-             soldiers: Query<&Transform, Without<SoldierState>>,
-             mut commands: Commands| {
-                if let Ok(place) = soldiers.get(added.entity) {
-                    let state = SoldierState::new(CapsuleState::at(place.translation));
-                    commands.entity(added.entity).insert(state);
-                }
-            },
-        );
-    }
+fn add_states(app: &mut App) {
+    app.add_observer(
+        |added: On<Add, (SoldierPawn, HostSoldierPawn)>,
+         soldiers: Query<&Transform, Without<SoldierState>>,
+         mut commands: Commands| {
+            if let Ok(place) = soldiers.get(added.entity) {
+                let state = SoldierState::new(CapsuleState::at(place.translation));
+                commands.entity(added.entity).insert(state);
+            }
+        },
+    );
 }
 
 pub(crate) fn equip(

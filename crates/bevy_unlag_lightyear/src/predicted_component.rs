@@ -86,7 +86,8 @@ impl ReplicatePredicted for App {
 }
 
 /// On the server: the value of `T` that the owner of a pawn requests.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component)]
 pub struct ValueRequest<T: Send + Sync + 'static> {
     requested: Option<T>,
     /// The newest client tick for which a change has arrived.

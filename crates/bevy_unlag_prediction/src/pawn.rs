@@ -16,7 +16,8 @@ use crate::{
 /// The pawn that this client's player controls. Its initial state arrives with the server's first
 /// acknowledgement; until then it does not move. Unreal's `ROLE_AutonomousProxy`.
 #[doc(alias = "ROLE_AutonomousProxy")]
-#[derive(Component)]
+#[derive(Component, Reflect)]
+#[reflect(Component, Default, type_path = false)]
 #[require(
     NetRole = NetRole::AutonomousProxy,
     LocalControl,
@@ -31,12 +32,13 @@ use crate::{
     DrawnPose,
     DrawnEye,
 )]
-pub struct AutonomousPawn<M: MoveModel>(PhantomData<fn() -> M>);
+pub struct AutonomousPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>);
 
 /// A pawn for which this app is the authority and whose owner is remote. Spawn it with its initial
 /// [`MoveModel::State`]. Unreal's `ROLE_Authority`.
 #[doc(alias = "ROLE_Authority")]
-#[derive(Component)]
+#[derive(Component, Reflect)]
+#[reflect(Component, Default, type_path = false)]
 #[require(
     NetRole = NetRole::Authority,
     MoveQueue<M>,
@@ -49,10 +51,11 @@ pub struct AutonomousPawn<M: MoveModel>(PhantomData<fn() -> M>);
     PredictionStats,
     TransformWatch,
 )]
-pub struct AuthorityPawn<M: MoveModel>(PhantomData<fn() -> M>);
+pub struct AuthorityPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>);
 
 /// The pawn that the host of a listen server controls. Spawn it with its initial [`MoveModel::State`].
-#[derive(Component)]
+#[derive(Component, Reflect)]
+#[reflect(Component, Default, type_path = false)]
 #[require(
     NetRole = NetRole::Authority,
     LocalControl,
@@ -63,7 +66,7 @@ pub struct AuthorityPawn<M: MoveModel>(PhantomData<fn() -> M>);
     DrawnEye,
     VisualOffset,
 )]
-pub struct HostPawn<M: MoveModel>(PhantomData<fn() -> M>);
+pub struct HostPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>);
 
 macro_rules! marker {
     ($name:ident) => {

@@ -25,8 +25,11 @@ pub(crate) fn register_types<M: MoveModel>(app: &mut App) {
         .register_type::<SendThrottle>()
         .register_type::<TimeDiscrepancy>()
         .register_type::<TimeDiscrepancyDetected>()
+        .register_type::<AuthorityPawn<M>>()
+        .register_type::<AutonomousPawn<M>>()
         .register_type::<CachedConfigHash<M>>()
         .register_type::<Correction<M>>()
+        .register_type::<HostPawn<M>>()
         .register_type::<MoveOutcome<M>>()
         .register_type::<MoveQueue<M>>()
         .register_type::<PublishedExtrapolation<M>>()
@@ -62,8 +65,11 @@ macro_rules! model_type_paths {
 }
 
 model_type_paths!(
+    AuthorityPawn,
+    AutonomousPawn,
     CachedConfigHash,
     Correction,
+    HostPawn,
     MoveOutcome,
     MoveQueue,
     PublishedExtrapolation,

@@ -15,12 +15,17 @@ const MAX_OLD_SETS: usize = 8;
 /// Authoritative poses, limb poses and earlier hit boxes of a pawn. Its [`PublishedPath`] holds the snapshots
 /// that were sent to clients.
 #[doc(alias = "LagCompensationHistory")]
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(PublishedPath)]
 pub struct FrameHistory {
+    // Ring buffers.
+    #[reflect(ignore)]
     frames: FrameRing,
+    #[reflect(ignore)]
     pub(crate) bones: BoneHistory,
     /// Earlier hit box sets, oldest first.
+    #[reflect(ignore)]
     past_hit_boxes: VecDeque<OldSet>,
 }
 

@@ -10,7 +10,7 @@ use crate::{evidence::SetRecord, shape::Shape};
 
 /// Body part that a hit box belongs to; a weapon's damage depends on it.
 #[doc(alias = "hitgroup")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, Reflect)]
 pub enum HitGroup {
     /// Head. Takes precedence over the other groups of the same pawn, unless [`HitBoxes::nearest_first`]
     /// is used.
@@ -91,9 +91,12 @@ impl BodyBounds {
 /// Serialised, a shape that is not a box, ball or capsule becomes its bounding box. Files that people write
 /// are [`HitBoxFile`](crate::HitBoxFile)s.
 #[doc(alias = "mstudiohitboxset_t")]
-#[derive(Component, Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Component, Clone, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+#[reflect(Component, Debug, from_reflect = false)]
 #[serde(into = "SetRecord", try_from = "SetRecord")]
 pub struct HitBoxes {
+    // Shared, with derived shapes and bounds that must fit the boxes.
+    #[reflect(ignore)]
     set: Arc<HitBoxSet>,
 }
 

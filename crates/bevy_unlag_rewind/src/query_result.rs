@@ -8,7 +8,7 @@ use crate::{HitGroup, evidence::checked};
 
 /// Hit of a shot on a target.
 #[doc(alias = "FHitResult")]
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 pub struct TargetHit {
     /// Target entity in this app. It may have been despawned since.
     pub entity: Entity,

@@ -11,10 +11,13 @@ use bevy_unlag_core::{
 ///
 /// A pawn with this component is recorded in every tick and, over a network, published at its update
 /// interval. Server-side rewind tests shots against the sent snapshots stored here.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct PublishedPath {
     /// Sent snapshots.
     pub sent: SnapshotHistory,
+    // A buffer of the ticks since the last snapshot.
+    #[reflect(ignore)]
     track: PathRecorder,
     present: Option<PoseSample>,
     /// Tick of `present`, and the number of teleports by then.

@@ -21,6 +21,7 @@ pub mod fuzzing;
 mod ingress;
 mod plugin;
 mod protocol;
+mod reflection;
 mod tokens;
 
 pub use ingress::{

@@ -32,7 +32,8 @@ pub use token_filter::TokenStats;
 pub use token_request::{ConnectTokenRequest, token_data};
 
 /// The wall clock against which a server validates tokens. Default: the system's; tests replace it.
-#[derive(Resource, Clone, Copy, Debug)]
+#[derive(Resource, Clone, Copy, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct WallClock(pub fn() -> SystemTime);
 
 impl Default for WallClock {

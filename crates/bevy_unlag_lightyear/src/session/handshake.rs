@@ -32,7 +32,8 @@ use crate::{
 
 /// Client and server have different protocols. Written once on the client, right after it has connected; the
 /// connection is then closed. `Display` tells the player what to do.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ProtocolMismatch {
     /// The server's [`ProtocolVersion`](crate::ProtocolVersion).
     pub server: u32,
@@ -59,7 +60,8 @@ impl fmt::Display for ProtocolMismatch {
 /// its own pawn has moved and its level should be loaded. The server's [`SetupRule`] decides whether the
 /// client may stay; if not, a [`KickedByServer`](lightyear_guard::KickedByServer) follows. `Display` says
 /// what to do.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct SetupMismatch(pub SetupDifference);
 
 impl fmt::Display for SetupMismatch {
@@ -69,7 +71,7 @@ impl fmt::Display for SetupMismatch {
 }
 
 /// Reaction of a server to a client with a different movement configuration or level.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub enum SetupRule {
     /// Both sides log a warning and the client stays: it is corrected where the two differ. For development.
     #[default]

@@ -14,6 +14,7 @@ mod kart;
 mod ledges;
 mod modes;
 mod pawns;
+mod reflection;
 mod replay;
 mod volumes;
 mod walking;
