@@ -1,5 +1,7 @@
 //! Wire format of a remote pawn's update: its newest snapshot and the path knots before it.
 
+use bevy::prelude::*;
+
 use crate::{BitReader, BitWriter, Snapshot, Tick, WireError};
 
 /// Maximum number of path knots in one update.
@@ -9,7 +11,7 @@ pub const MAX_PATH_KNOTS: usize = 3;
 ///
 /// A path knot is a full snapshot of an earlier tick. It is sent only where a curve from the previous update
 /// to the newest snapshot would miss the pawn's path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct ProxyUpdate {
     /// Newest snapshot.
     pub snapshot: Snapshot,

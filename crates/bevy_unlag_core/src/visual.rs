@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, transform::TransformSystems};
 
-use crate::{DrawnPose, SetupDiagnostics, SetupIssue, TransformWatch, hermite::HermiteWeights};
+use crate::{DrawnPose, SetupDiagnostics, SetupIssue, TransformWatch, hermite::HermiteWeights, reflection};
 
 /// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
 /// transform is the simulated one. Without visuals the drawn pose is only available as
@@ -113,6 +113,7 @@ pub struct VisualPlugin;
 
 impl Plugin for VisualPlugin {
     fn build(&self, app: &mut App) {
+        reflection::register_types(app);
         app.init_resource::<SetupDiagnostics>()
             .configure_sets(
                 PostUpdate,

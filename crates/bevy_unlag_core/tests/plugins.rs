@@ -77,3 +77,34 @@ fn visuals_moved_by_another_system_in_every_frame_are_reported() {
     assert_eq!(looks_turned_by_another(5), [], "a game may set the transform now and then");
     assert_eq!(looks_turned_by_another(100), [SetupIssue::ContestedVisual]);
 }
+
+/// Asserts that each type is registered and has the type data.
+macro_rules! assert_registered {
+    ($app:expr, $data:ty: $($kind:ty),* $(,)?) => {
+        let registry = $app.world().resource::<AppTypeRegistry>().read();
+        $(assert!(
+            registry.get_type_data::<$data>(TypeId::of::<$kind>()).is_some(),
+            concat!(stringify!($kind), " is not registered, or without ", stringify!($data)),
+        );)*
+    };
+}
+
+#[test]
+fn public_types_are_registered_for_inspectors() {
+    let app = app();
+    assert_registered!(
+        app, ReflectComponent:
+        DrawnEye, DrawnPose, LimbRig, LocalControl, MeasuredUpdateInterval, NetId, NetRole,
+        ProxySmoothing, RoundTrip, Snapshot, SnapshotAcks, SnapshotHistory, TransformWatch,
+        VisualOf, VisualOffset, Visuals,
+    );
+    assert_registered!(
+        app, ReflectResource:
+        BasePoses, CurrentTick, DrawnBaseTime, DrawnViewTime, LastReceivedSnapshot, PathKnotConfig,
+        PoseSampler, SetupDiagnostics, SimulationRate, Stall,
+    );
+    assert_registered!(
+        app, ReflectEvent:
+        MatchReset, OwnerReconnected, ServerLeft,
+    );
+}

@@ -9,7 +9,8 @@ use bevy_unlag_core::{
 use crate::{SmoothingStats, inbox::SnapshotInbox, proxy::ProxyTime};
 
 /// Settings of the blending of proxies from where they were drawn to where they are.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct BlendConfig {
     /// Maximum jump in metres that is blended, unless the pawn is fast enough to have moved that far since
     /// its last update. Default: 3.84, Unreal's `NetworkNoSmoothUpdateDistance`. Raising it lets pawns slide

@@ -1,5 +1,6 @@
 //! Adaptive playout clock of all proxies with one update rate.
 
+use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
 
 use crate::{PlayoutConfig, arrival_stats::ArrivalStats};
@@ -18,7 +19,7 @@ const STRAY_SECONDS: f64 = 0.5;
 #[doc(alias = "InterpolationTimeline")]
 #[doc(alias = "interpolation delay")]
 #[doc(alias = "render delay")]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Reflect)]
 pub struct PlayoutClock {
     config: PlayoutConfig,
     tick_seconds: f64,
@@ -28,6 +29,8 @@ pub struct PlayoutClock {
     guess: Option<f64>,
     /// Whether pawns that were drawn before move to this clock, so that a leap of it would be visible.
     joins: bool,
+    // A buffer of arrivals.
+    #[reflect(ignore)]
     run: Option<Run>,
     starved: u64,
     restarts: u32,

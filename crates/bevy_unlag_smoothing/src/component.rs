@@ -15,7 +15,8 @@ use crate::{SmoothingPlugin, SmoothingSystems, proxy::ProxyTime};
 ///
 /// On an entity with a [`SnapshotInbox`](crate::SnapshotInbox) the component is drawn at the pawn's view
 /// time, otherwise at the view time of most pawns.
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component)]
 #[require(ComponentHistory<C>)]
 pub struct ComponentInbox<C: Send + Sync + 'static>(pub Vec<(Tick, C)>);
 
@@ -34,7 +35,8 @@ const MAX_STRAYS: u8 = 3;
 
 /// Bounded history of a component's updates.
 #[doc(alias = "ConfirmedHistory")]
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component)]
 pub struct ComponentHistory<C: Send + Sync + 'static> {
     updates: VecDeque<(Tick, C)>,
     strays: u8,

@@ -5,7 +5,8 @@ use bevy::prelude::*;
 /// Settings of playout. They may be changed at run time. The defaults suit 10 to 60 snapshots per second.
 #[doc(alias = "InterpolationConfig")]
 #[doc(alias = "cl_interp")]
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct PlayoutConfig {
     /// Fraction of the gaps between updates that the delay covers, from 0 to 1, at 20 updates per second.
     /// Default: 0.97. It is scaled by the square root of the rate: pawns that are updated more often leave

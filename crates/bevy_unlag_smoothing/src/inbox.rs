@@ -12,7 +12,8 @@ use crate::{PlayoutConfig, SmoothingStats, blend::LastDrawn, playout::PlayoutClo
 ///
 /// It enables smoothing for the pawn, which is drawn while its [`NetRole`](bevy_unlag_core::NetRole) is
 /// `SimulatedProxy`.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(SnapshotHistory, ProxyTime, MeasuredUpdateInterval, DrawnPose, VisualOffset, LastDrawn)]
 pub struct SnapshotInbox(pub Vec<ProxyUpdate>);
 

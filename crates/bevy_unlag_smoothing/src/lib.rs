@@ -35,6 +35,7 @@ mod playout;
 mod proxy;
 mod published_path;
 mod record_transform;
+mod reflection;
 mod reset;
 mod sent_snapshots;
 mod server_clock;
@@ -113,6 +114,7 @@ impl Plugin for TransformRecordingPlugin {
         if !app.is_plugin_added::<VisualPlugin>() {
             app.add_plugins(VisualPlugin);
         }
+        reflection::register_types(app);
         app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()
             .init_resource::<DrawnBaseTime>()
@@ -126,7 +128,8 @@ impl Plugin for TransformRecordingPlugin {
 }
 
 /// Statistics of smoothing. The counters never decrease; subtract two readings to measure a period.
-#[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct SmoothingStats {
     /// Proxies drawn, counted once per proxy and frame.
     pub drawn: u64,
@@ -164,6 +167,7 @@ impl Plugin for SmoothingPlugin {
         if !app.is_plugin_added::<VisualPlugin>() {
             app.add_plugins(VisualPlugin);
         }
+        reflection::register_types(app);
         app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()
             .init_resource::<DrawnBaseTime>()

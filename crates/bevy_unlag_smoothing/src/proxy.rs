@@ -14,7 +14,8 @@ const TICKS: usize = 8;
 const AGREED: u8 = 3;
 
 /// View time and update interval of a remote pawn.
-#[derive(Component, Clone, Copy, Debug)]
+#[derive(Component, Clone, Copy, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct ProxyTime {
     /// View time at which the pawn was drawn last: its own if it is updated at another rate than most or
     /// simulated to the present. `None` before it could be drawn.

@@ -11,10 +11,13 @@ use bevy_unlag_core::{
 ///
 /// A pawn with it is recorded in every tick and, over a network, published at its update interval. Server-side rewind
 /// judges shots against what was sent and is still remembered here.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct PublishedPath {
     /// The snapshots that were sent.
     pub sent: SnapshotHistory,
+    // A buffer of the ticks since the last snapshot.
+    #[reflect(ignore)]
     track: PathRecorder,
     present: Option<PoseSample>,
     /// The tick of `present`, and how often the pawn had been teleported by then.

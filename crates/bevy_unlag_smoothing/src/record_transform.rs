@@ -11,7 +11,8 @@ use crate::published_path::PublishedPath;
 ///
 /// The up direction is transmitted with a precision of 1°, so something that tilts slowly is better drawn
 /// from a component of its own.
-#[derive(Component, Clone, Copy, Debug, Default)]
+#[derive(Component, Clone, Copy, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(PublishedPath, Transform)]
 pub struct RecordTransform {
     /// Increment this in the tick in which the entity is teleported, so that clients do not interpolate

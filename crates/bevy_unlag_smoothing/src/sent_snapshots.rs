@@ -37,9 +37,12 @@ impl Target {
 ///
 /// Memory is bounded by the number of pawns. The record cannot tell whether a sent snapshot arrived; only
 /// the client knows.
-#[derive(Component, Debug, Default)]
+#[derive(Component, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct SentSnapshots {
     /// Sorted by network id.
+    // Ring buffers of sent ticks.
+    #[reflect(ignore)]
     targets: Vec<Target>,
     /// Tick of the first entry.
     began: Option<Tick>,
@@ -49,6 +52,8 @@ pub struct SentSnapshots {
     hidden: Option<Tick>,
     over_budget_count: u64,
     /// Lateness of updates, in the current window and the previous one.
+    // A histogram.
+    #[reflect(ignore)]
     late: [Lateness; 2],
 }
 

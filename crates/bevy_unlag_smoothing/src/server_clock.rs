@@ -8,7 +8,7 @@ use offset_windows::{ExchangeSample, OffsetLine, OffsetWindows};
 
 /// Settings of [`ServerClock`]. The defaults suit 5 to 10 exchanges per second. To change them insert a
 /// [`ServerClock::new`] before connecting; reconnections keep them.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct ServerClockConfig {
     /// Length in seconds of a window in which the fastest uplink and the fastest downlink sample are kept.
     /// Default: 4. Raising it finds faster samples, and averages less on a link without fast ones.
@@ -47,12 +47,17 @@ impl Default for ServerClockConfig {
 /// estimate. [`uncertainty`](Self::uncertainty) is the bound of that error.
 #[doc(alias = "GetServerWorldTimeSeconds")]
 #[doc(alias = "RemoteTimeline")]
-#[derive(Resource, Clone, Debug)]
+#[derive(Resource, Clone, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct ServerClock {
     config: ServerClockConfig,
     tick_seconds: f64,
+    // A buffer of samples.
+    #[reflect(ignore, default = "OffsetWindows::new")]
     spells: OffsetWindows,
     line: Option<OffsetLine>,
+    // The floor of the estimate, not the estimate.
+    #[reflect(ignore)]
     published: Option<Published>,
     samples: u64,
     /// Exchanges since the start or the last jump.

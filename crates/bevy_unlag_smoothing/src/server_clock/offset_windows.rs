@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use bevy::prelude::*;
+
 use super::ServerClockConfig;
 
 /// Sample of one exchange: the apparent latency of each direction, without knowledge of the server's clock.
@@ -53,7 +55,7 @@ impl OffsetWindow {
 }
 
 /// Offset (server − client, in seconds) and its drift.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Reflect)]
 pub(super) struct OffsetLine {
     pub at: f64,
     pub offset: f64,

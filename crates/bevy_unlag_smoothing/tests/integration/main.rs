@@ -2,3 +2,4 @@
 
 mod gliding;
 mod properties;
+mod reflection;
