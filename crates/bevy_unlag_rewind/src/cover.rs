@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use bevy::prelude::*;
 use bevy_unlag_core::{SUB_TICKS, sub_ticks};
 
 /// Rule that rejects a hit if the shooter's view is old and the victim has, on the server, been out of
@@ -16,7 +17,7 @@ use bevy_unlag_core::{SUB_TICKS, sub_ticks};
 /// steps out from behind a wall can hit what it sees, and one that fires and steps back gains nothing.
 /// The shooter is the entity in [`RewindFilter::without`](crate::RewindFilter::without); if there is
 /// none, the eye stays at the origin of the ray.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub struct CoverProtection {
     /// Time out of sight after which a victim is protected. Default: 100 ms. A larger value protects
     /// fewer victims; a value above [`RewindLimits::max_age`](crate::RewindLimits::max_age) protects

@@ -14,12 +14,17 @@ const MAX_OLD_SETS: usize = 8;
 
 /// What rewind remembers of a pawn beside its [`PublishedPath`]: where it really was, its limbs, and the hit boxes that
 /// it had before.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(PublishedPath)]
 pub struct FrameHistory {
+    // Ring buffers.
+    #[reflect(ignore)]
     frames: FrameRing,
+    #[reflect(ignore)]
     pub(crate) bones: BoneHistory,
     /// Earlier hit box sets, oldest first.
+    #[reflect(ignore)]
     past_hit_boxes: VecDeque<OldSet>,
 }
 

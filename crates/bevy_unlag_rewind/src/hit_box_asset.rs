@@ -8,7 +8,8 @@ use crate::{HitBoxBones, HitBoxFile, LimbSystems};
 /// Inserts the hit boxes of a `*.hitboxes.ron` asset into a pawn when the asset is loaded or changed, by
 /// means of [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], which has to be added before. A server without
 /// assets reads its files with [`HitBoxFile::from_ron`](checked_ron::RonFile::from_ron).
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Debug)]
 pub struct HitBoxAsset(pub Handle<HitBoxFile>);
 
 /// Registers the asset loader, if the app has an asset server.

@@ -27,11 +27,15 @@ const MAX_NODES: usize = 10_000;
 /// missing bones stay at the root. If bones are despawned, the search starts again, since models may be
 /// swapped. Insert another component to change the boxes: shots with views from before are tested against
 /// the old ones. With a file that uses limb numbers, only the boxes are inserted.
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Debug, from_reflect = false)]
 pub struct HitBoxBones {
+    // The whole file, shared.
+    #[reflect(ignore)]
     file: Arc<HitBoxFile>,
     root: Option<Entity>,
     /// Hit box set, kept so that it stays the same when bones are found again.
+    #[reflect(ignore)]
     set: Option<HitBoxes>,
     found: bool,
     waited: Duration,

@@ -10,7 +10,7 @@ use crate::shape::Shape;
 
 /// Body part that a hit box belongs to; a weapon's damage depends on it.
 #[doc(alias = "hitgroup")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, Reflect)]
 pub enum HitGroup {
     /// Head. Takes precedence over the other groups of the same pawn, unless [`HitBoxes::nearest_first`]
     /// is used.
@@ -87,8 +87,11 @@ impl BodyBounds {
 /// Hit boxes of a pawn, shared between pawns of one kind. A pawn may be given another set at any time:
 /// shots with views from before the change are tested against the old one, on the
 /// [`LimbRig`](bevy_unlag_core::LimbRig) that the pawn had with it.
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Debug, from_reflect = false)]
 pub struct HitBoxes {
+    // Shared, with derived shapes and bounds that must fit the boxes.
+    #[reflect(ignore)]
     set: Arc<HitBoxSet>,
 }
 

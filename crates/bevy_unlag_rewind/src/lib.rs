@@ -35,6 +35,7 @@ mod missing_hit_boxes;
 mod moved_colliders;
 mod query;
 mod query_result;
+mod reflection;
 mod reset;
 mod rewind_time_source;
 #[cfg(feature = "gizmos")]

@@ -6,7 +6,7 @@ mod tests;
 use bevy::{math::Affine3A, prelude::*, transform::TransformSystems};
 use bevy_unlag_core::{CurrentTick, DrawnPose, MAX_LIMBS, PoseSampler, SUB_TICKS, ViewStamp, ViewTime};
 
-use crate::{FrameHistory, RewindLimits, hit_box_asset, hit_box_bones};
+use crate::{FrameHistory, RewindLimits, hit_box_asset, hit_box_bones, reflection};
 
 /// Scene nodes that show the limbs of an animated pawn, on the server as well as on its clients. Replaces
 /// a [`LimbRig`](bevy_unlag_core::LimbRig), and takes precedence if a pawn has both. Insert it directly,
@@ -21,7 +21,8 @@ use crate::{FrameHistory, RewindLimits, hit_box_asset, hit_box_bones};
 /// [`DrawnPose`], a server from [`PublishedPath::present`](bevy_unlag_smoothing::PublishedPath::present). On
 /// a listen server the nodes below a visual show what the host's screen shows, and are recorded with that
 /// view time.
-#[derive(Component, Clone, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 #[require(DrawnLimbs)]
 pub struct LimbNodes {
     /// Entity that defines the limb space: it has the position and rotation of the body. The pawn itself,
@@ -45,11 +46,13 @@ impl LimbNodes {
 /// the neighbouring records, which is accurate to some millimetres for a runner's feet at an interval of
 /// 4. A view newer than the last record uses that record, so it suits targets whose view times are at
 /// least that old.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 pub struct LimbRecordInterval(pub u32);
 
 /// Limb poses of this pawn as last drawn, in body space, on a machine that draws it.
-#[derive(Component, Clone, PartialEq, Debug, Default)]
+#[derive(Component, Clone, PartialEq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct DrawnLimbs(pub Vec<Isometry3d>);
 
 /// System sets that read limb poses from nodes, in [`PostUpdate`].
@@ -70,6 +73,7 @@ pub struct LimbNodesPlugin;
 
 impl Plugin for LimbNodesPlugin {
     fn build(&self, app: &mut App) {
+        reflection::register_types(app);
         app.configure_sets(
             PostUpdate,
             (

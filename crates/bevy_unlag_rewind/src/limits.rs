@@ -8,7 +8,7 @@ use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime, sub_ticks};
 use crate::CoverProtection;
 
 /// Whether shots are resolved in the shooter's past.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Reflect)]
 pub enum RewindMode {
     /// Targets are posed as the shooter saw them.
     #[default]
@@ -21,7 +21,8 @@ pub enum RewindMode {
 /// Limits on how far back a shot may reach. The resource applies to every query without limits of its
 /// own; a weapon or a game mode may pass its own in [`View::limits`](crate::View::limits).
 #[doc(alias = "sv_maxunlag")]
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct RewindLimits {
     /// Whether to rewind. Default: [`RewindMode::On`].
     pub mode: RewindMode,
@@ -64,7 +65,7 @@ impl Default for RewindLimits {
 /// the view decreases linearly from all of it at [`fade_from`](Self::fade_from) to zero at
 /// [`stop_at`](Self::stop_at). With both values equal it is a hard cut, as in games that switch off
 /// rewind above a certain ping.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub struct HighPing {
     /// Round trip up to which the full age of a view is accepted.
     pub fade_from: Duration,
@@ -98,7 +99,8 @@ pub enum RewindRefusal {
 
 /// Start of the current match. A view from before it is refused, whatever its age. `None` for the first
 /// match. A transport that restarts matches sets it.
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct MatchStart(pub Option<Tick>);
 
 impl MatchStart {

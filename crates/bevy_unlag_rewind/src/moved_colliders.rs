@@ -18,7 +18,8 @@ pub(crate) use collider_mover::ColliderMover;
 /// time `cast_ray` on the same [`Rewound`](crate::Rewound)s as with [`RewindBackend::Table`]. The backend
 /// moves every target that the filter allows. A server that trusts the client's choice of target moves
 /// only that one: [`RewindFilter::only`](crate::RewindFilter::only).
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub enum RewindBackend {
     /// Target bounds in a table by tick, and closed-form shape tests. No collider is moved.
     #[default]
@@ -32,7 +33,7 @@ pub enum RewindBackend {
 }
 
 /// Source of the poses of [`RewindBackend::MoveColliders`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub enum MovedPoses {
     /// The poses that were drawn; the results equal those of [`RewindBackend::Table`].
     #[default]

@@ -7,7 +7,7 @@ use crate::HitGroup;
 
 /// Hit of a shot on a target.
 #[doc(alias = "FHitResult")]
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct TargetHit {
     /// Target entity in this app. It may have been despawned since.
     pub entity: Entity,

@@ -2,13 +2,14 @@
 
 use core::time::Duration;
 
+use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime, sub_ticks};
 
 /// Source of the rewind time of a shot. [`RoundTrip`](Self::RoundTrip) and
 /// [`PredictionTime`](Self::PredictionTime) are simpler schemes of other games, provided for comparison
 /// and for transports that do not report view times. Neither includes the playout delay, so players have
 /// to lead their targets by as much.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Reflect)]
 pub enum RewindTimeSource {
     /// The view time that the shot carries, validated by [`ViewTimeValidator`](crate::ViewTimeValidator).
     #[default]

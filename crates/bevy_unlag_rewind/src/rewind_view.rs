@@ -20,7 +20,8 @@ pub struct RewindGizmos;
 /// ray, the bounds of the candidates, and the snapshots that were used. Add shots with
 /// [`judged`](Self::judged) and [`drawn_query`](Self::drawn); the weapons of this suite do so.
 #[doc(alias = "sv_showlagcompensation")]
-#[derive(Resource, Clone, Debug)]
+#[derive(Resource, Clone, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct RewindView {
     /// Whether to draw. Default: `false`.
     pub enabled: bool,
@@ -28,7 +29,10 @@ pub struct RewindView {
     pub lifetime: Duration,
     /// Maximum number of visible shots. Default: 3, since more are hard to tell apart.
     pub shots: usize,
+    // Evidence in the form in which it is recorded.
+    #[reflect(ignore)]
     judged: VecDeque<(Option<Duration>, ShotEvidence)>,
+    #[reflect(ignore)]
     drawn: VecDeque<(Option<Duration>, DrawnEvidence)>,
 }
 

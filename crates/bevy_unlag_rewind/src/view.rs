@@ -116,11 +116,15 @@ impl StampOverride {
 }
 
 /// Team of a pawn. A pawn without this component belongs to no team.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Component, Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, Reflect,
+)]
+#[reflect(Component, Debug)]
 pub struct Team(pub u8);
 
 /// Collision layers of a target, as a bit mask; a filter selects some of them. Default: all.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct HitLayers(pub u32);
 
 impl Default for HitLayers {

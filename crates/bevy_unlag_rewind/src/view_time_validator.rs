@@ -64,7 +64,7 @@ pub struct ValidatedViewTime {
 }
 
 /// Counters of all claims and of invalid ones. They never decrease.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct ViewTimeStats {
     /// Number of all claims.
     pub claims: u64,
@@ -124,8 +124,11 @@ impl ViewTimeStats {
 /// * By pretending to lose snapshots now and then: a playout delay of up to
 ///   [`max_playout`](ViewValidationConfig::max_playout), part of which an honest client needs too. This cannot be
 ///   distinguished from a bad link. [`RewindLimits`](crate::RewindLimits) cap the age of any view.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct ViewTimeValidator {
+    // A buffer of samples, as are the moments below.
+    #[reflect(ignore)]
     meter: DownlinkEstimator,
     /// Newest snapshot acknowledged by any claim.
     last_received_snapshot: Option<Tick>,
@@ -136,6 +139,7 @@ pub struct ViewTimeValidator {
     /// which it was measured. It may grow from there.
     behind: Option<(i64, Tick)>,
     /// Targets with a view time of their own.
+    #[reflect(ignore)]
     moments: TargetViewTimes,
     /// View time of the movement bases in the last shot that claimed one, and its delay behind the move.
     bases: Option<(ViewTime, i64)>,

@@ -19,9 +19,12 @@ pub(crate) use sweep::parry_pose;
 /// world. If it is one, give it a kinematic `RigidBody`; otherwise it also stops shots at its present
 /// position. Static geometry does not need this component: every fixed rapier collider stops shots, and a
 /// collider without a rigid body is fixed.
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Debug, from_reflect = false)]
 pub struct Occluder {
     /// Shape, relative to the origin of the entity.
+    // rapier's colliders are not reflected.
+    #[reflect(ignore)]
     pub shape: Collider,
     /// Number of the movement base to which it is attached, at the base's origin; 0 if it has a
     /// [`FrameHistory`](crate::FrameHistory) of its own.

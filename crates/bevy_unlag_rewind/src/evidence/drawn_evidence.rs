@@ -44,9 +44,12 @@ pub struct DrawnBody {
 
 /// Bodies that this app's screen showed in the last frames. A shot that is sent in a tick shows what was
 /// drawn some frames earlier. Off by default.
-#[derive(Resource, Clone, Debug, Default)]
+#[derive(Resource, Clone, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct DrawnFrames {
     on: bool,
+    // Evidence in the form in which it is recorded.
+    #[reflect(ignore)]
     frames: VecDeque<(Option<ViewTime>, Vec<DrawnBody>)>,
 }
 

@@ -12,8 +12,11 @@ use super::ShotEvidence;
 /// stored.
 ///
 /// The code that resolves shots fills the log; the weapons of this suite do so on the server.
-#[derive(Resource, Clone, Debug, Default)]
+#[derive(Resource, Clone, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct EvidenceLog {
+    // Evidence in the form in which it is recorded.
+    #[reflect(ignore)]
     shots: VecDeque<ShotEvidence>,
     capacity: usize,
     recorded: u64,

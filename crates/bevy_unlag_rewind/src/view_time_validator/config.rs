@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 
 /// Action for a shot whose view cannot have been on the screen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Reflect)]
 pub enum ViewMismatchAction {
     /// The shot is resolved at the nearest valid moment. For a view too far back this is the oldest valid
     /// moment without the allowance for frames and ticks.
@@ -19,7 +19,8 @@ pub enum ViewMismatchAction {
 
 /// Configuration of view time validation. The defaults accept every honest client that draws at least 4
 /// frames a second and uses the playout of `bevy_unlag_smoothing` with its default settings.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct ViewValidationConfig {
     /// Action for a shot whose view cannot have been on the screen. Default: [`ViewMismatchAction::Clamp`].
     pub mismatch: ViewMismatchAction,

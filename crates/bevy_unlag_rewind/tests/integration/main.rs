@@ -4,6 +4,7 @@ mod cover;
 mod differential;
 mod evidence;
 mod moved_colliders;
+mod reflection;
 mod rewind;
 mod shapes;
 mod stamps;
