@@ -4,7 +4,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::{angle_to_units, look_direction};
 
 /// Look direction of the local player, quantised: the client traces exactly the direction that it sends.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[doc(alias = "ControlRotation")]
 #[doc(alias = "EyeAngles")]
 pub struct Aim {

@@ -3,7 +3,7 @@
 mod text;
 mod validation;
 
-use bevy::{asset::Asset, prelude::*, reflect::TypePath};
+use bevy::{asset::Asset, prelude::*};
 use checked_ron::RonError;
 
 use crate::{Shot, Splash, Weapon, WeaponId};
@@ -32,7 +32,8 @@ use crate::{Shot, Splash, Weapon, WeaponId};
 /// assert_eq!(arsenal.named("rocket launcher"), Some(WeaponId(1)));
 /// # Ok::<(), bevy_unlag_weapons::RonError>(())
 /// ```
-#[derive(Resource, Asset, TypePath, Clone, PartialEq, Debug)]
+#[derive(Resource, Asset, Clone, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct Arsenal {
     weapons: Vec<Weapon>,
     hash: u32,

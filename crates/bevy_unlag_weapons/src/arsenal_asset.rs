@@ -11,11 +11,13 @@ use crate::Arsenal;
 /// Needs Bevy's [`AssetPlugin`], added before. A server without assets reads its file with
 /// [`RonFile::from_ron`](checked_ron::RonFile::from_ron). Client and server compare arsenals when a client
 /// joins, so load the asset before connecting.
-#[derive(Resource, Clone, Debug)]
+#[derive(Resource, Clone, Debug, Reflect)]
+#[reflect(Resource, Debug)]
 pub struct ArsenalAsset(pub Handle<Arsenal>);
 
 /// Reports that the app's [`Arsenal`] has been replaced.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ArsenalReplaced {
     /// [`Arsenal::hash`] of the new one.
     pub hash: u32,

@@ -104,7 +104,7 @@ impl Wire for PackedOverride {
 
 /// A shot as the shooter's screen showed it. Position and time are sent as their low bits only: the server
 /// knows the shooter and reconstructs the rest. See [`sight`](Self::sight).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct FireInput {
     /// View time, in 1/256 of a tick.
     time: Option<u16>,
@@ -114,13 +114,19 @@ pub struct FireInput {
     pub turn: (i16, i16),
     /// Delay of the displayed movement bases behind the tick of the move, in 1/256 of a tick.
     bases: Option<u16>,
+    // Packed for the wire, with a number of valid elements.
+    #[reflect(ignore)]
     named: [PackedOverride; MAX_OVERRIDES],
+    #[reflect(ignore)]
     named_count: u8,
     /// Target that the screen showed the shot hitting, if [`HitClaims`](crate::HitClaims) are enabled. It can
     /// explain a disagreement, but is never proof.
     pub claim: Option<NetId>,
     /// Pellet offsets supplied by the client; see [`SpreadSource::Client`](crate::SpreadSource::Client).
+    // As above.
+    #[reflect(ignore)]
     pellets: [[i8; 2]; MAX_PELLETS],
+    #[reflect(ignore)]
     pellet_count: u8,
 }
 

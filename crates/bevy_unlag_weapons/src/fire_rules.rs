@@ -6,7 +6,8 @@ use bevy_unlag_rewind::RewindTimeSource;
 use crate::HitClaims;
 
 /// Server rules for accepting shots, for all weapons.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct FireRules {
     /// Ticks after a shooter's death in which its shots still count, because they were fired on a screen that
     /// showed it alive. Default: 32, half a second at 64 Hz, but never more than the shooter's round trip

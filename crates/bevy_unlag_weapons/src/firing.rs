@@ -11,7 +11,8 @@ use crate::{Aim, FireInput, PredictedShot, SLOTS, WeaponEvent, WeaponInput, Weap
 use view_capture::{CapturedView, LocalPawn, LocalPawnItem, ViewCapture};
 
 /// Raw weapon controls of the local player's pawn. Requires [`Aim`]. Write it in every frame, or more often.
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(Aim)]
 pub struct WeaponControls {
     /// Whether the fire button is down.
@@ -30,8 +31,11 @@ pub struct WeaponControls {
     /// Seconds for which the pull has been buffered.
     waited: f32,
     /// View on the screen when the button went down.
+    // Views hold what is needed to pack a shot.
+    #[reflect(ignore)]
     captured: Option<CapturedView>,
     /// View on the screen for the shot that the coming step requests.
+    #[reflect(ignore)]
     requested: Option<CapturedView>,
 }
 
@@ -63,7 +67,8 @@ impl WeaponControls {
 
 /// Reports that the local player's pawn fired a shot, for immediate effects and sounds. The verdict follows
 /// later.
-#[derive(Message, Clone, Debug)]
+#[derive(Message, Clone, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ShotFired {
     /// The shooter.
     pub shooter: Entity,
@@ -78,7 +83,7 @@ pub struct ShotFired {
 }
 
 /// One ray of a shot, as the screen showed it.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct ShotRay {
     /// End point, in metres.
     pub to: Vec3,

@@ -13,7 +13,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::TickPlugin;
 
-use crate::Damage;
+use crate::{Damage, reflection};
 
 pub use components::{Dead, Health, LastAttacker, PlayerScore};
 pub use death::{DeathCause, Died, Hazard};
@@ -21,7 +21,8 @@ pub use respawn::{Respawn, RespawnDue, SpawnProtection};
 pub use teams::smallest_team;
 
 /// Rules for kill credit, team damage, respawn and spawn protection.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct RespawnRules {
     /// Time for which the last attacker gets the kill when the victim dies from the world or by its own hand.
     /// Default: 5 s. Raising it gives credit for accidents.
@@ -100,6 +101,7 @@ impl Plugin for HealthPlugin {
         if !app.is_plugin_added::<TickPlugin>() {
             app.add_plugins(TickPlugin);
         }
+        reflection::register_health_types(app);
         app.init_resource::<RespawnRules>()
             .add_message::<Damage>()
             .add_message::<Hazard>()

@@ -17,7 +17,8 @@ const WEAPON_BITS: u32 = 6;
 /// takes effect after the next tick, and delayed replication never reverts it. For remote pawns it is
 /// received over the network and interpolated along with the drawn pose. It is for display only: changing it
 /// has no effect on the simulation.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[doc(alias = "m_hActiveWeapon")]
 pub struct HeldWeapon {
     /// The held weapon; `None` if the slot is empty.

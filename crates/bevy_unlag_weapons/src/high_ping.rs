@@ -6,9 +6,12 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, NetRole, RoundTrip};
 use bevy_unlag_rewind::{HighPing, RewindLimits};
 
+use crate::reflection;
+
 /// Settings and state of the high ping warning. The round trip is checked at intervals, and the warning is
 /// hidden again after a while, so that it informs without distracting.
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 #[doc(alias("HighPingRange", "ShowCoolTime"))]
 pub struct HighPingWarning {
     /// Round trip above which the warning is shown. Default: `None`, where rewinding starts to fade out
@@ -45,7 +48,8 @@ impl Default for HighPingWarning {
 }
 
 /// Requests that the user interface shows the warning.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ShowHighPing {
     /// Smoothed round trip.
     pub round_trip: Duration,
@@ -57,7 +61,8 @@ pub struct ShowHighPing {
 }
 
 /// Requests that the user interface hides the warning.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct HideHighPing;
 
 enum Change {
@@ -126,6 +131,7 @@ pub struct HighPingPlugin;
 
 impl Plugin for HighPingPlugin {
     fn build(&self, app: &mut App) {
+        reflection::register_high_ping_types(app);
         app.init_resource::<HighPingWarning>()
             .init_resource::<RewindLimits>()
             .add_message::<ShowHighPing>()

@@ -32,6 +32,7 @@ mod high_ping;
 mod hit_claims;
 mod loadout;
 mod projectile;
+mod reflection;
 mod reset;
 mod shot_validation;
 #[cfg(feature = "gizmos")]
@@ -122,6 +123,7 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             projectile::add(app);
             reset::plugin(app);
         }
+        reflection::register_types(app);
         app.init_resource::<Arsenal>()
             .init_resource::<FireRules>()
             .init_resource::<SpreadSecret>()

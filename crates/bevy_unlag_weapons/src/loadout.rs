@@ -7,7 +7,8 @@ use crate::{Arsenal, SpreadSecret, WeaponId, WeaponState, spread};
 
 /// Weapons of a pawn, the first one held; on the server. Whenever the component is inserted or changed, the
 /// pawn gets these weapons with full ammunition: at its spawn and after a respawn.
-#[derive(Component, Clone, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[doc(alias = "DefaultInventory")]
 pub struct Loadout(pub Vec<WeaponId>);
 

@@ -28,7 +28,8 @@ pub use trajectory::{PathEnd, PathSegment, Trajectory};
 pub use wire::{ProjectileEnd, ProjectileEndKind, ProjectileLaunch};
 
 /// Server limits and catch-up policy for projectiles.
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct ProjectileRules {
     /// Maximum number of projectiles of one shooter in flight; further shots are refused. Default: 64.
     /// Raising it lets a cheat use more server time: each costs about a microsecond per tick.
@@ -49,7 +50,7 @@ impl Default for ProjectileRules {
 
 /// Poses of remote pawns that a projectile is tested against while the server catches it up from its
 /// shooter's view time to the present.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[doc(alias = "CatchupTick")]
 pub enum CatchUp {
     /// The poses that the shooter's screen showed, moment by moment.

@@ -25,8 +25,12 @@ use view_time::{Shooter, ShooterItem, ValidationClock};
 
 /// Secret from which the server derives pawn seeds and the spread of [`SpreadSource::Server`] weapons.
 /// Default: a random number per app.
-#[derive(Resource, Clone, Copy, Debug)]
-pub struct SpreadSecret(pub u64);
+#[derive(Resource, Clone, Copy, Debug, Reflect)]
+#[reflect(Resource, Default)]
+pub struct SpreadSecret(
+    // Inspectors and remote protocols must not show it.
+    #[reflect(ignore)] pub u64,
+);
 
 impl Default for SpreadSecret {
     fn default() -> Self {

@@ -9,7 +9,7 @@ use crate::Aim;
 pub const MAX_PELLETS: usize = 16;
 
 /// A cone of directions around an aim.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct SpreadCone {
     /// Axis of the cone.
     pub aim: Aim,

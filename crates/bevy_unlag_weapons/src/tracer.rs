@@ -7,7 +7,8 @@ use crate::{Aim, ProjectileEnd, ProjectileLaunch, ShotVerdict, SpreadCone, Weapo
 
 /// Tracer of a remote player's shot; written on the server and on every client except the shooter's. It
 /// starts where the shooter is drawn.
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 #[doc(alias = "UTIL_Tracer")]
 pub struct Tracer {
     /// The shooter.
@@ -19,7 +20,7 @@ pub struct Tracer {
 }
 
 /// Path of a shot.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum TracerPath {
     /// To an end point, in metres; the resolution on the wire is 8 mm.
     To(Vec3),
@@ -87,7 +88,7 @@ impl Wire for Tracer {
 }
 
 /// An outgoing message about the shots of a pawn, with its recipients and delivery.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum ShotMessage {
     /// To the shooter, reliable.
     Verdict(ShotVerdict),
@@ -100,7 +101,8 @@ pub enum ShotMessage {
 }
 
 /// Outgoing messages about the shots of a pawn; on the server. A transport drains it.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct OutgoingShotMessages(pub Vec<ShotMessage>);
 
 #[cfg(test)]

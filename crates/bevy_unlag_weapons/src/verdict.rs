@@ -7,7 +7,7 @@ use bevy_unlag_rewind::HitGroup;
 use crate::{NotFired, WeaponId};
 
 /// Reason why the server refused a shot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Reflect)]
 pub enum ShotRefusal {
     /// The shooter was dead.
     Dead,
@@ -70,7 +70,8 @@ impl From<NotFired> for ShotRefusal {
 }
 
 /// Counters of a pawn's refused shots per reason; on the server. They never decrease.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct RefusedShots([u64; ShotRefusal::ALL.len()]);
 
 impl RefusedShots {
@@ -92,7 +93,7 @@ impl RefusedShots {
 }
 
 /// Number of hits of one shot on one target, by hit group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct TargetCount {
     /// The target.
     pub target: NetId,
@@ -126,7 +127,7 @@ impl TargetCount {
 }
 
 /// Targets that a shot hit: at most [`HitList::MAX_TARGETS`].
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Reflect)]
 pub struct HitList {
     list: [TargetCount; Self::MAX_TARGETS],
     count: u8,
@@ -172,7 +173,7 @@ impl FromIterator<(NetId, HitGroup)> for HitList {
 }
 
 /// Result of a shot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub enum ShotResult {
     /// It hit no pawn.
     Miss,
@@ -187,7 +188,8 @@ pub enum ShotResult {
 /// The server's verdict on a shot of the local player. Written on the shooter's client when it arrives, and
 /// on a listen server for its host. A beam is a shot in every tick: of consecutive shots only the first one
 /// with a different result gets a verdict.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ShotVerdict {
     /// Identifier of the shot; see [`PredictedShot::shot`](crate::PredictedShot::shot).
     pub shot: Tick,
@@ -200,7 +202,8 @@ pub struct ShotVerdict {
 }
 
 /// Damage of a shot to one target, for the game to apply; written on the server, once per target of a shot.
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 #[doc(alias = "FDamageEvent")]
 #[doc(alias = "CTakeDamageInfo")]
 pub struct Damage {

@@ -3,19 +3,21 @@
 mod damage;
 mod handling;
 
+use bevy::prelude::*;
+
 use serde::{Deserialize, Serialize};
 
 pub use damage::{DamageTable, Falloff};
 pub use handling::{Ammo, FireMode, Recoil, Reload, Spread, SpreadSource};
 
 /// Identifier of a weapon: its index in the [`Arsenal`](crate::Arsenal).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Reflect)]
 pub struct WeaponId(pub u8);
 
 /// A weapon definition, the same on client and server. Only the server reads its damage.
 ///
 /// Units are metres, seconds and degrees. All times are rounded to ticks.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 #[doc(alias = "AUTWeapon")]
 #[doc(alias = "CBaseCombatWeapon")]
@@ -51,7 +53,7 @@ pub struct Weapon {
 }
 
 /// Kind of shot that a weapon fires.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 pub enum Shot {
     /// One ray (hitscan).
@@ -99,7 +101,7 @@ pub enum Shot {
 }
 
 /// Projectile parameters.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 #[doc(alias = "AUTProjectile")]
 #[doc(alias = "UProjectileMovementComponent")]
@@ -126,7 +128,7 @@ pub struct Projectile {
 }
 
 /// Bounce parameters of a projectile.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 #[doc(alias = "bShouldBounce")]
 pub struct Bounce {
@@ -141,7 +143,7 @@ pub struct Bounce {
 }
 
 /// Splash damage around the end point of a projectile.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 #[doc(alias = "ApplyRadialDamageWithFalloff")]
 pub struct Splash {

@@ -4,6 +4,7 @@ mod input;
 mod state;
 mod step;
 
+use bevy::prelude::*;
 use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
 
 use crate::{Aim, Arsenal, FireInput, SpreadCone, WeaponId};
@@ -13,11 +14,11 @@ pub use state::{FastestTurn, MAX_ROUNDS, SLOTS, WeaponSlot, WeaponState};
 
 /// Movement extension for weapons: held weapon, ammunition, cooldown, spread, charge and reload are predicted
 /// and replayed with the movement. A model extended with it is [`WithWeapons<M>`](crate::WithWeapons).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, TypePath)]
 pub struct WeaponExtension;
 
 /// A fired shot, as predicted on the client and simulated on the server.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct PredictedShot {
     /// Identifier of the shot: the tick of its move, as counted by the owner.
     pub shot: Tick,
@@ -50,7 +51,7 @@ impl PredictedShot {
 }
 
 /// Reason why a requested shot was not fired.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Reflect)]
 pub enum NotFired {
     /// The cooldown is not over, or the weapon was just equipped.
     TooSoon,
@@ -65,7 +66,7 @@ pub enum NotFired {
 }
 
 /// Weapon event of a step.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum WeaponEvent {
     /// A shot was fired.
     Fired(PredictedShot),

@@ -5,7 +5,8 @@ use bevy_unlag_core::Tick;
 use serde::{Deserialize, Serialize};
 
 /// Health of a pawn.
-#[derive(Component, Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(LastAttacker)]
 pub struct Health {
     /// Remaining points; at 0 the pawn is dead. To kill a pawn, write a [`Hazard`](crate::Hazard), so that
@@ -43,7 +44,8 @@ impl Health {
 }
 
 /// Kills and deaths of a player. Optional: a pawn without it is just not scored.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct PlayerScore {
     /// Number of kills; suicides and team kills do not count.
     pub kills: u16,
@@ -52,7 +54,8 @@ pub struct PlayerScore {
 }
 
 /// Marks a dead pawn; on the server.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 pub struct Dead {
     /// Tick of the death.
     pub since: Tick,
@@ -76,7 +79,8 @@ impl Dead {
 }
 
 /// Last attacker of a pawn; the pawn itself and its teammates do not count. On the server.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct LastAttacker {
     /// The attacker and the tick of the attack; `None` since the last respawn.
     pub last: Option<(Entity, Tick)>,

@@ -15,7 +15,8 @@ use crate::Damage;
 
 /// Damage or healing by the world: a fall, lava, the void. Games write it before
 /// [`HealthSystems::ApplyDamage`](crate::HealthSystems::ApplyDamage).
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 #[doc(alias = "trigger_hurt")]
 pub struct Hazard {
     /// The affected pawn.
@@ -27,7 +28,7 @@ pub struct Hazard {
 }
 
 /// Cause of a death.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum DeathCause {
     /// A shot, with its weapon, hits and direction.
     Shot(Damage),
@@ -36,7 +37,8 @@ pub enum DeathCause {
 }
 
 /// Reports the death of a pawn; written on the server.
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 #[doc(alias = "player_death")]
 pub struct Died {
     /// The pawn that died.

@@ -8,7 +8,8 @@ use super::{Dead, Health, LastAttacker, RespawnRules, ticks};
 
 /// Spawn protection: the pawn takes no damage. The component is removed when the protection ends, so a client
 /// that it is replicated to can show it.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+#[reflect(Component, Debug)]
 #[doc(alias = "spawn protection")]
 pub struct SpawnProtection {
     /// First server tick in which the protection no longer holds.
@@ -25,7 +26,8 @@ impl SpawnProtection {
 
 /// Requests that the game finds a spawn point for a dead pawn: its respawn time is over. Written on the
 /// server, once per death.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct RespawnDue {
     /// The dead pawn.
     pub pawn: Entity,
@@ -33,7 +35,8 @@ pub struct RespawnDue {
 
 /// Reports that the game has placed a living pawn: it gets full health and spawn protection. Games write it
 /// on the server for a new pawn, for a dead one, or for all pawns when a round begins.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 #[doc(alias = "RestartPlayer")]
 pub struct Respawn {
     /// The placed pawn.

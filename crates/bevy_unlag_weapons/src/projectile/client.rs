@@ -26,7 +26,8 @@ pub enum ProjectileSystems {
 
 /// A projectile as displayed on this screen. Entities with it are spawned and despawned automatically; the
 /// game attaches visuals and moves them.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 #[doc(alias = "bFakeClientProjectile")]
 pub struct DrawnProjectile {
     /// Position, in metres.
@@ -45,7 +46,8 @@ pub struct DrawnProjectile {
 
 /// Reports that a projectile appeared on screen; once per projectile. Play the muzzle flash and sound of a
 /// remote shooter here, unless the projectile has been in flight for long.
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ProjectileAppeared {
     /// Entity of the [`DrawnProjectile`].
     pub entity: Entity,
@@ -57,7 +59,8 @@ pub struct ProjectileAppeared {
 }
 
 /// Reports that a displayed projectile ended; once per projectile. Play explosions, sparks and sounds here.
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ProjectileDisappeared {
     /// Entity of the [`DrawnProjectile`]; it is despawned in this frame.
     pub entity: Entity,
@@ -80,7 +83,8 @@ pub struct ProjectileDisappeared {
 
 /// Reports which target this screen showed the local player's projectile hitting: the client's counterpart of
 /// the shot's last [`ShotVerdict`].
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct DisplayedProjectileHit {
     /// Identifier of the shot; see [`PredictedShot::shot`](crate::PredictedShot::shot).
     pub shot: Tick,
@@ -92,7 +96,8 @@ pub struct DisplayedProjectileHit {
 /// known about them is forgotten. A transport writes it when the connection to a server ends: another server,
 /// or the same one after a restart, counts its ticks from the beginning, so its projectiles may have the same
 /// identifiers.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Message, Debug, Default)]
 pub struct ClearProjectiles;
 
 /// Projectile messages since the last frame.

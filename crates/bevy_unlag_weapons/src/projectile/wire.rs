@@ -8,7 +8,8 @@ use crate::{Aim, PredictedShot, Projectile, WeaponId};
 
 /// Launch of a projectile. Written on the server, and on every client that receives it; again whenever the
 /// projectile has bounced off a pawn. The shooter's client simulates with exactly the same rounded values.
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ProjectileLaunch {
     /// The shooter.
     pub shooter: NetId,
@@ -148,7 +149,7 @@ impl Wire for ProjectileLaunch {
 }
 
 /// Reason for the end of a projectile.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub enum ProjectileEndKind {
     /// It hit a pawn.
     Hit {
@@ -167,7 +168,8 @@ pub enum ProjectileEndKind {
 
 /// End of a projectile. Written on the server, and on every client that receives it, normally before the
 /// screen shows it. For effects, read [`ProjectileDisappeared`](crate::ProjectileDisappeared) instead.
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ProjectileEnd {
     /// The shooter.
     pub shooter: NetId,

@@ -1,10 +1,11 @@
 //! Damage tables of weapons. Only the server reads them.
 
+use bevy::prelude::*;
 use bevy_unlag_rewind::HitGroup;
 use serde::{Deserialize, Serialize};
 
 /// Damage per hit group, in points of health of usually 100.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 pub struct DamageTable {
     /// Damage to the head.
@@ -20,7 +21,7 @@ pub struct DamageTable {
 
 /// Damage falloff: pairs of a distance in metres and a damage factor, nearest first. The factor is
 /// interpolated linearly between two pairs and constant outside of them. Empty: no falloff.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, Reflect)]
 #[serde(transparent)]
 #[doc(alias = "DistanceDamageFalloff")]
 pub struct Falloff(pub Vec<(f32, f32)>);

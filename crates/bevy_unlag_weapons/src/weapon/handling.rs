@@ -1,9 +1,11 @@
 //! Weapon handling: fire modes, spread, recoil and ammunition.
 
+use bevy::prelude::*;
+
 use serde::{Deserialize, Serialize};
 
 /// Fire mode of a weapon: how the trigger works.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 pub enum FireMode {
     /// One round per pull.
@@ -29,7 +31,7 @@ pub enum FireMode {
 }
 
 /// Spread: half the angle of the cone around the aim, in degrees. All terms that apply are added up.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields, default)]
 #[doc(alias = "inaccuracy")]
 pub struct Spread {
@@ -52,7 +54,7 @@ pub struct Spread {
 }
 
 /// Source of the pseudo-random directions within the spread cone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize, Reflect)]
 pub enum SpreadSource {
     /// A seed that the server assigned to the pawn, combined with the pawn's shot count. Both sides know it,
     /// so the screen shows every pellet exactly where it counts, and a client cannot choose directions. A
@@ -84,7 +86,7 @@ impl Default for Spread {
 
 /// Recoil of a weapon. Rounds are fired along the kicked aim, and the camera should follow it:
 /// [`WeaponState::kick`](crate::WeaponState::kick).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields, default)]
 #[doc(alias = "view punch")]
 #[doc(alias = "aimPunchAngle")]
@@ -102,7 +104,7 @@ impl Default for Recoil {
 }
 
 /// Ammunition of a weapon.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ammo {
     /// Rounds in a full magazine, at most 1,023. Default: 0, unlimited ammunition.
@@ -114,7 +116,7 @@ pub struct Ammo {
 }
 
 /// Reload behaviour of a weapon.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 pub enum Reload {
     /// The whole magazine at once.

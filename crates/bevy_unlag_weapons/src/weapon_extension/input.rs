@@ -1,12 +1,13 @@
 //! Weapon input of one tick.
 
+use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::SLOTS;
 use crate::FireInput;
 
 /// Weapon input of one tick, as sent to the server.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Reflect)]
 pub struct WeaponInput {
     /// Shot with the view on the screen. The client requests it when a shot is due; see
     /// [`WeaponState::wants_shot`](super::WeaponState::wants_shot).

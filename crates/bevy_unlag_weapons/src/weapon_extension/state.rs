@@ -14,7 +14,7 @@ const WEAPON_BITS: u32 = 6;
 const _: () = assert!(Arsenal::MAX_WEAPONS == 1 << WEAPON_BITS);
 
 /// A weapon slot of a pawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct WeaponSlot {
     /// The weapon; `None` if the slot is empty.
     pub weapon: Option<WeaponId>,
@@ -25,7 +25,7 @@ pub struct WeaponSlot {
 }
 
 /// Fastest recent turn of a view within one tick; the value decays by one full turn per second.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct FastestTurn {
     /// Angle, in 1/65,536 of a turn: the larger of yaw and pitch.
     pub by: u16,
@@ -36,7 +36,7 @@ pub struct FastestTurn {
 /// Predicted weapon state of a pawn. A server may change it between two moves, for example to add picked up
 /// ammunition: the owner receives the change with the next correction. Shots fired since then need no special
 /// handling, because the owner replays those moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct WeaponState {
     /// Weapon slots.
     pub slots: [WeaponSlot; SLOTS],

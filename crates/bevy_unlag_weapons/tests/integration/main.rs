@@ -3,5 +3,6 @@
 mod adversaries;
 mod arms;
 mod projectiles;
+mod reflection;
 mod rifle;
 mod vitals;
