@@ -19,6 +19,7 @@ pub mod fuzzing;
 mod ingress;
 mod plugin;
 mod protocol;
+mod reflection;
 mod tokens;
 
 pub use ingress::{

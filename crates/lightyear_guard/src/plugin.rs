@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use lightyear::{connection::ConnectionSystems, link::LinkSystems};
 use lightyear_transport::plugin::TransportSystems;
 
-use crate::{ingress, protocol, tokens};
+use crate::{ingress, protocol, reflection, tokens};
 
 /// The systems of the guard.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -54,6 +54,7 @@ fn add_shared_plugins(app: &mut App) {
         return;
     }
     app.insert_resource(Added);
+    reflection::register_types(app);
     order(app);
     protocol::plugin(app);
     tokens::plugin(app);

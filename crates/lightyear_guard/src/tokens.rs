@@ -31,8 +31,12 @@ pub use token_filter::TokenStats;
 pub use token_request::{ConnectTokenRequest, token_data};
 
 /// The wall clock against which a server validates tokens. Default [`SystemTime::now`]; tests replace it.
-#[derive(Resource, Clone, Copy, Debug)]
-pub struct WallClock(pub fn() -> SystemTime);
+#[derive(Resource, Clone, Copy, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
+pub struct WallClock(
+    // A function has no fields to show.
+    #[reflect(ignore)] pub fn() -> SystemTime,
+);
 
 impl Default for WallClock {
     fn default() -> Self {

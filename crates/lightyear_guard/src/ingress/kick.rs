@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What of a client's setup differs from the server's.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
 pub enum SetupDifference {
     /// The rules by which pawns move.
     Configuration,
@@ -36,7 +36,7 @@ impl fmt::Display for SetupDifference {
 }
 
 /// Why a client is kicked. `Display` is a sentence for the player.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
 pub enum KickReason {
     /// The client sent packets that no honest client sends.
     InvalidPackets,
@@ -116,7 +116,8 @@ impl KickReason {
 /// dropped. The client receives the reason, and the link closes after [`IngressLimits::kick_delay`]. Has no
 /// effect on the host's own link.
 #[doc(alias = "KickPlayer")]
-#[derive(EntityEvent, Clone, Copy, Debug)]
+#[derive(EntityEvent, Clone, Copy, Debug, Reflect)]
+#[reflect(Event, Debug)]
 pub struct Kick {
     /// The server's end of the link, an entity with [`ClientOf`].
     pub entity: Entity,
@@ -125,7 +126,8 @@ pub struct Kick {
 }
 
 /// On a server: a client has been kicked. Written once, while its link still exists.
-#[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct Kicked {
     /// The server's end of the link.
     pub link: Entity,
@@ -139,7 +141,8 @@ pub struct Kicked {
 
 /// On a client: the server has kicked this client. Written once; the connection is then closed. `Display`
 /// tells the player what to do.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct KickedByServer(pub KickReason);
 
 impl fmt::Display for KickedByServer {
@@ -149,7 +152,8 @@ impl fmt::Display for KickedByServer {
 }
 
 /// On the server's end of a link: the client has been kicked and its link closes soon.
-#[derive(Component)]
+#[derive(Component, Reflect)]
+#[reflect(Component)]
 pub struct PendingKick {
     /// Time until the link closes.
     left: Duration,

@@ -10,7 +10,8 @@ use bevy::prelude::*;
 /// loss, and a whole [`burst`](Self::burst) may arrive at once after an outage or a stall of the server.
 /// Excess packets are dropped and counted in [`LinkTraffic`](super::LinkTraffic). May be changed at any time.
 #[doc(alias = "DDoSDetection")]
-#[derive(Resource, Clone, Debug, PartialEq)]
+#[derive(Resource, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct IngressLimits {
     /// Whether ingress is filtered at all. Clients obey it too; the other fields are for servers only.
     /// Default `true`. Without the filters, one packet from anybody who may join can stop a server, and one
@@ -100,7 +101,7 @@ impl Default for IngressLimits {
 }
 
 /// Why a packet or message was dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
 pub enum IngressRefusal {
     /// Not a datagram that a netcode peer writes; the sender may be forged.
     NotNetcode,

@@ -35,12 +35,18 @@ const MAX_DATAGRAM: usize = 1_472;
 ///
 /// It serves netcode. Without the filters ([`IngressLimits::enabled`]) every address gets a link.
 #[doc(alias = "ServerUdpIo")]
-#[derive(Component)]
+#[derive(Component, Reflect)]
+#[reflect(Component, Default)]
 #[require(Server)]
 pub struct ServerUdp {
+    // A socket and its buffers have no values to show.
+    #[reflect(ignore)]
     socket: Option<UdpSocket>,
+    #[reflect(ignore)]
     links: HashMap<SocketAddr, Entity>,
+    #[reflect(ignore)]
     connection_requests: TokenBucket,
+    #[reflect(ignore)]
     buffer: [u8; MAX_DATAGRAM],
 }
 

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use super::{limits::IngressRefusal, packet_filter::OFFENCE_STRIKES};
 
 /// Number of refusals, by reason.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct RefusalCounts([u64; IngressRefusal::ALL.len()]);
 
 impl RefusalCounts {
@@ -34,7 +34,8 @@ impl RefusalCounts {
 }
 
 /// Traffic of one client since it connected; on the server's end of every connected link.
-#[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[reflect(Component, Debug, Default)]
 pub struct LinkTraffic {
     /// Admitted packets.
     pub packets: u64,
@@ -49,7 +50,8 @@ pub struct LinkTraffic {
 }
 
 /// Traffic of this server since it started, from all addresses.
-#[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct IngressStats {
     /// Admitted packets.
     pub packets: u64,

@@ -2,8 +2,10 @@
 
 use core::fmt;
 
+use bevy::prelude::*;
+
 /// Why a server refuses a client. `Display` is a sentence for the player.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
 pub enum JoinRefusal {
     /// The token was already used.
     Used,

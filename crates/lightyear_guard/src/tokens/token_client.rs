@@ -66,7 +66,8 @@ pub(super) struct DenialState {
 }
 
 /// On a client: the server has refused the connection. Written once, when netcode gives up.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct JoinRefused(pub JoinRefusal);
 
 impl TokenClient {

@@ -24,7 +24,8 @@ const DENIAL_SECONDS: u64 = 300;
 
 /// Counters of the connection requests to this app's servers. A client repeats its request ten times a second
 /// until it is connected.
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct TokenStats {
     /// Requests that were passed on to netcode.
     pub passed: u64,
