@@ -87,7 +87,7 @@ impl MessageClass {
 }
 
 /// Traffic of one message class.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Reflect)]
 pub struct ClassTraffic {
     /// Messages in total.
     pub messages: u64,
@@ -107,7 +107,8 @@ pub struct ClassTraffic {
 /// Bytes are message payloads: the framing of lightyear, netcode and UDP comes on top, and so do
 /// retransmissions. [`NetSim::bytes`](crate::NetSim::bytes) counts whole datagrams.
 #[doc(alias = "net_graph")]
-#[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct Bandwidth {
     classes: [ClassTraffic; MessageClass::ALL.len()],
     /// When the current measuring second began.

@@ -67,8 +67,6 @@ impl SnapshotSendQueue {
 
 pub(crate) fn server_plugin(app: &mut App) {
     app.init_resource::<DownlinkBudget>()
-        .register_type::<DownlinkBudget>()
-        .register_type::<LinkBudget>()
         .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
             commands.entity(added.entity).insert(SnapshotSendQueue::default());
         })

@@ -42,6 +42,7 @@ mod pawn_names;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod predicted_component;
 mod protocol;
+mod reflection;
 mod server;
 mod session;
 #[cfg(feature = "weapons")]
@@ -86,6 +87,7 @@ pub use visibility::ComponentFilters;
 /// Adds what client and server share. Safe to call twice in one app, as on a listen server.
 fn add_shared_plugins(app: &mut App) {
     if !app.is_plugin_added::<UnlagProtocolPlugin>() {
+        reflection::register_types(app);
         diagnostics::expect_lightyear(app);
         app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin));
         app.add_plugins(diagnostics::plugin);

@@ -19,7 +19,8 @@ use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked}
 /// [`ClockSteering`] requests, at most 5 %, is multiplied in.
 #[doc(alias = "TimeDilation")]
 #[doc(alias = "host_timescale")]
-#[derive(Resource, Clone, Copy, Debug)]
+#[derive(Resource, Clone, Copy, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct GameSpeed(pub f32);
 
 impl Default for GameSpeed {

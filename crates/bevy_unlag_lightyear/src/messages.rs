@@ -42,7 +42,8 @@ use crate::{client::ReceiveSystems, server::SendSystems};
 /// A game message that has arrived and complies with the rules of its type. Read it with Bevy's
 /// [`MessageReader`], after [`GameMessageSystems::Deliver`].
 #[doc(alias = "RPC")]
-#[derive(Message, Clone, PartialEq, Debug)]
+#[derive(Message, Clone, PartialEq, Debug, Reflect)]
+#[reflect(Message)]
 pub struct Received<M: Send + Sync + 'static> {
     /// The sender.
     pub from: MessageSource,
@@ -53,7 +54,7 @@ pub struct Received<M: Send + Sync + 'static> {
 }
 
 /// Sender of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
 pub enum MessageSource {
     /// The server.
     Server,

@@ -31,7 +31,8 @@ const UDP_IP_HEADER: usize = 28;
 #[doc(alias = "RecvLinkConditioner")]
 #[doc(alias = "NetworkSimulator")]
 #[doc(alias = "net_fakelag")]
-#[derive(Component, Debug)]
+#[derive(Component, Debug, Reflect)]
+#[reflect(Component, Debug, from_reflect = false)]
 pub struct NetSim {
     /// Uplink conditions, for outgoing packets of a client's link. Default perfect.
     pub up: LinkConditions,
@@ -39,7 +40,10 @@ pub struct NetSim {
     pub down: LinkConditions,
     seed: u64,
     bytes: (u64, u64),
+    // Packets in flight.
+    #[reflect(ignore)]
     outgoing: Conditioner<SendPayload>,
+    #[reflect(ignore)]
     incoming: Conditioner<RecvPayload>,
 }
 

@@ -96,7 +96,8 @@ pub enum PredictedSystems {
 }
 
 /// On the server: the value of `T` that the owner of a pawn requests.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component)]
 pub struct ValueRequest<T: Send + Sync + 'static> {
     asked: Option<T>,
     /// The newest client tick for which a change has arrived.

@@ -14,7 +14,8 @@ pub const PROTOCOL_VERSION: u32 = 8;
 /// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may set its own number; client and server must agree.
 #[doc(alias = "FNetworkVersion")]
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct ProtocolVersion(pub u32);
 
 impl Default for ProtocolVersion {

@@ -26,7 +26,8 @@ pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};
 /// Reconnect policy of a server, and its reaction to clients with a different setup. May be changed at any
 /// time.
 #[doc(alias = "InactivePlayerStateLifeSpan")]
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct SessionConfig {
     /// Grace period during which the pawn of a disconnected or kicked player stays and waits for its player.
     /// It stands still and can be hit, so that disconnecting is no escape from a fight. Default 10 s. Raising

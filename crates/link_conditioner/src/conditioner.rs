@@ -29,6 +29,7 @@ const MAX_QUEUE_TIME: Duration = Duration::from_secs(1);
 #[doc(alias = "FPacketSimulationSettings")]
 #[doc(alias = "net_fakelag")]
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "bevy", derive(bevy::prelude::Reflect))]
 pub struct LinkConditions {
     /// One-way delay of every packet. Default 0.
     pub latency: Duration,
@@ -71,6 +72,7 @@ pub struct LinkConditions {
 /// disturbed at the same times. Packets after a slow pulse wait for those in it, as with
 /// [`LinkConditions::jitter`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "bevy", derive(bevy::prelude::Reflect))]
 pub struct Pulse {
     /// Time from the start of one pulse to the start of the next. Zero disables the pulse.
     pub period: Duration,

@@ -81,7 +81,8 @@ impl MessageRules {
 /// Limits on reliable messages and game messages, in bandwidth per link and direction and in memory. May be
 /// changed at any time.
 #[doc(alias = "RELIABLE_BUFFER")]
-#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct MessageLimits {
     /// Reliable messages of one link that may be queued or unacknowledged. One more ends the connection: a
     /// server kicks the client ([`KickReason::QueueOverflow`](lightyear_guard::KickReason::QueueOverflow)), a
@@ -134,7 +135,8 @@ impl MessageLimits {
 /// Counters of the game messages of this app; all but `waiting` only grow. Refused messages of clients are
 /// also counted by reason: in [`LinkTraffic`](lightyear_guard::LinkTraffic) and
 /// [`IngressStats`](lightyear_guard::IngressStats).
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct GameMessageStats {
     /// Messages passed to a link, once per link.
     pub sent: u64,

@@ -32,7 +32,8 @@ use crate::{
 
 /// Client and server have different protocols. Written once on the client, right after it has connected; the
 /// connection is then closed. `Display` tells the player what to do.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ProtocolMismatch {
     /// The server's [`ProtocolVersion`](crate::ProtocolVersion).
     pub server: u32,
@@ -58,7 +59,8 @@ impl fmt::Display for ProtocolMismatch {
 /// Client and server differ in something that moves depend on: written on the client, once for a match, when its
 /// own pawn has moved and its level should be there. Whether it may stay is the server's
 /// [`SetupRule`]; if not, a [`KickedByServer`](lightyear_guard::KickedByServer) follows. Its text says what is to be done.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct SetupMismatch(pub SetupDifference);
 
 impl fmt::Display for SetupMismatch {
@@ -68,7 +70,7 @@ impl fmt::Display for SetupMismatch {
 }
 
 /// Reaction of a server to a client with a different movement configuration or level.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub enum SetupRule {
     /// Both sides log a warning and the client stays: it is corrected where the two differ. For development.
     #[default]

@@ -14,12 +14,14 @@ use lightyear_guard::{Kick, KickReason, PendingKick, counted_delta};
 
 /// On a server's pawn: the player who owns it, for as long as the pawn lives. Links come and go; the peer id
 /// comes from the connect token. Inserted by [`player_pawn`].
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 pub struct SessionOf(pub PeerId);
 
 /// On a server's pawn: its player is disconnected. The pawn has no input and can be hit. It is despawned when
 /// the time is over, see [`SessionConfig::grace`].
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 pub struct AwaitingReconnect {
     /// Remaining time.
     pub left: Duration,
@@ -43,7 +45,8 @@ fn owned_by(link: Entity) -> ControlledBy {
 /// A player without a pawn has connected: the game should spawn one with [`player_pawn`]. Triggered on
 /// servers.
 #[doc(alias = "PostLogin")]
-#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
 pub struct PlayerJoined {
     /// The server's end of the link.
     pub link: Entity,
@@ -53,7 +56,8 @@ pub struct PlayerJoined {
 
 /// A player has reconnected within the grace period and owns its pawn again: the same entity with all its
 /// components. Triggered on servers.
-#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
 pub struct PlayerReturned {
     /// The server's end of the new link.
     pub link: Entity,
@@ -67,7 +71,8 @@ pub struct PlayerReturned {
 
 /// A player has disconnected, for whatever reason. Triggered on servers.
 #[doc(alias = "Logout")]
-#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
 pub struct PlayerLeft {
     /// The server's end of the link, which is being despawned.
     pub link: Entity,
@@ -79,7 +84,8 @@ pub struct PlayerLeft {
 
 /// The grace period of a disconnected player is over: its pawn is despawned after this event. Triggered on
 /// servers. Remove [`SessionOf`] from the pawn to keep it, for instance for a bot.
-#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
 pub struct SessionExpired {
     /// The player.
     pub peer: PeerId,

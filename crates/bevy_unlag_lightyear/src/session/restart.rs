@@ -22,13 +22,15 @@ use crate::{
 /// hash is announced a tick later, and every client compares it as when joining.
 #[doc(alias = "RestartGame")]
 #[doc(alias = "mp_restartgame")]
-#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Event, Debug, Default)]
 pub struct RestartMatch;
 
 /// The match was restarted. Triggered on the server immediately, where the game should place its players, and
 /// on each client when the announcement arrives, where the game should remove what it shows of the old match:
 /// decals, corpses, scores.
-#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
 pub struct MatchRestarted {
     /// Match number of the server; wraps after 255.
     pub epoch: u8,

@@ -22,7 +22,8 @@ use crate::{
 /// Stops a server. Trigger it there. Connected clients, and clients that join in the meantime, are informed
 /// of the remaining time. Then all clients are disconnected with [`KickReason::Shutdown`], the server stops
 /// listening, and [`ServerStopped`] is triggered. Triggering it again changes the time.
-#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
 pub struct Shutdown {
     /// Time from now until all clients are disconnected; at most 49 days.
     pub after: Duration,
@@ -30,12 +31,14 @@ pub struct Shutdown {
 
 /// The server has stopped: no client is connected or can connect, so the app may exit. Triggered on the
 /// server.
-#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
 pub struct ServerStopped;
 
 /// On a client: the server will stop. Written when the announcement arrives, and again when the time changes.
 /// `Display` is a sentence for the player.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
 pub struct ServerShutdown {
     /// Remaining time when the message was sent.
     pub left: Duration,

@@ -17,7 +17,8 @@ use crate::{
 const MAX_INBOX: usize = 512;
 
 /// Counters of received snapshots that could not be used. They only grow.
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
 pub struct DroppedSnapshots {
     /// Updates of unknown pawns: not replicated yet, or despawned.
     pub unknown: u64,

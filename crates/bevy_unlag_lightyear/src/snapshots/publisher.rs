@@ -26,7 +26,8 @@ use crate::{
 /// downlink bandwidth and delays the pawn by as much on other clients. Pawns with the same interval are sent
 /// in the same ticks.
 #[doc(alias = "NetUpdateFrequency")]
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Component, Debug)]
 pub struct UpdateInterval(pub u32);
 
 /// A snapshot to send now.
