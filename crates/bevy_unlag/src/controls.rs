@@ -50,7 +50,8 @@ impl PlayerAction {
 
 /// Player controls. Put it on an entity of its own or on the pawn: its [`ActionState`] controls the pawn
 /// with [`LocalControl`].
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
 #[require(ActionState<PlayerAction>)]
 pub struct PlayerControls {
     /// Mouse sensitivity, in radians per pixel. Default: 0.002.
@@ -121,6 +122,7 @@ impl Plugin for PlayerControlsPlugin {
                 .before(WeaponSystems::CaptureView),
         )
         .add_observer(equip)
+        .register_type::<PlayerControls>()
         .add_systems(
             RunFixedMainLoop,
             apply_frame_input

@@ -14,6 +14,7 @@
 
 mod controls;
 mod plugins;
+mod reflection;
 
 pub use bevy_unlag_core as core;
 pub use bevy_unlag_lightyear as net;

@@ -13,6 +13,8 @@ use bevy_unlag_rewind::{LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, human
 use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
 use bevy_unlag_weapons::{HighPingPlugin, Loadout, WeaponControls, WeaponState, WeaponsPlugin, WithWeapons};
 
+use crate::reflection;
+
 /// Movement model of this crate's character: a capsule with weapons.
 pub type Soldier = WithWeapons<CapsuleModel>;
 
@@ -49,6 +51,7 @@ impl PluginGroup for UnlagClientPlugins {
             .add(WeaponsPlugin::<CapsuleModel>::default())
             .add(HeldWeaponPlugin)
             .add(HighPingPlugin)
+            .add(reflection::register_types)
     }
 }
 
@@ -62,6 +65,7 @@ impl PluginGroup for UnlagServerPlugins {
             .add(RewindPlugin::<Soldier>::default())
             .add(WeaponsPlugin::<CapsuleModel>::default())
             .add(HeldWeaponPlugin)
+            .add(reflection::register_types)
     }
 }
 
