@@ -18,6 +18,7 @@ mod ownership;
 mod predicted_values;
 mod pushes;
 mod readme;
+mod reflection;
 mod server_clock;
 mod session;
 mod shot_messages;

@@ -12,6 +12,7 @@ use bevy_unlag_core::MoveModel;
 pub struct CachedConfigHash<M> {
     hash: Option<u32>,
     age: u32,
+    // Only a type.
     #[reflect(ignore)]
     model: PhantomData<fn() -> M>,
 }

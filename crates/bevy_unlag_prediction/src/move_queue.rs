@@ -34,6 +34,7 @@ pub(crate) struct QueuedMove<I> {
 pub struct MoveQueue<M: MoveModel> {
     /// Epoch of the owner's tick count; `None` before its first packet.
     pub(crate) epoch: Option<u8>,
+    // Inputs and states of a model need not be reflected; the meters are buffers.
     #[reflect(ignore)]
     moves: VecDeque<QueuedMove<M::Input>>,
     /// Whether the owner has not started the epoch yet. Meanwhile the rest of the previous epoch runs, so

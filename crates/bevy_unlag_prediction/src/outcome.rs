@@ -14,6 +14,7 @@ pub struct MoveOutcome<M: MoveModel> {
     /// Tick of the move in which the event occurred on the client or on the server.
     pub tick: Tick,
     /// The event on the client, or `None` if it occurred on the server only.
+    // Events of a model need not be reflected.
     #[reflect(ignore)]
     pub event: Option<M::Event>,
     /// Whether the event occurred on the server, too.
@@ -35,6 +36,7 @@ pub struct Correction<M: MoveModel> {
     pub error: f32,
     /// The client's state after the move, or `None` if the client has not simulated the move or has dropped
     /// it.
+    // States of a model need not be reflected.
     #[reflect(ignore)]
     pub client: Option<M::State>,
     /// The server's state after the move.
@@ -59,6 +61,7 @@ pub struct ServerCorrection<M: MoveModel> {
     /// Distance in metres between the two results.
     pub error: f32,
     /// The server's state after the move.
+    // States of a model need not be reflected.
     #[reflect(ignore)]
     pub server: M::State,
     /// The client's position, reconstructed from its [`StateCheck`](crate::StateCheck): right up to 1 m per

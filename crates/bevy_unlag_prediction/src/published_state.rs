@@ -12,6 +12,7 @@ use crate::{MoveQueue, PredictionConfig, config::ticks};
 pub struct PublishedExtrapolation<M: MoveModel> {
     /// Whether any state was published yet.
     has_published: bool,
+    // States of a model need not be reflected.
     #[reflect(ignore)]
     copy: Option<ExtrapolatedState<M>>,
 }

@@ -35,6 +35,7 @@ pub struct SavedMove<M: MoveModel> {
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Default, type_path = false)]
 pub struct SavedMoves<M: MoveModel> {
+    // Inputs and states of a model need not be reflected.
     #[reflect(ignore)]
     moves: VecDeque<SavedMove<M>>,
     last_acked: Option<Tick>,

@@ -14,6 +14,7 @@ use bevy_unlag_core::{MoveModel, Tick};
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Default, type_path = false)]
 pub struct ScheduledPushes<M: MoveModel> {
+    // Pushes of a model need not be reflected.
     #[reflect(ignore)]
     unscheduled: VecDeque<M::Push>,
     #[reflect(ignore)]

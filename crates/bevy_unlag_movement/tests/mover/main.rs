@@ -13,6 +13,7 @@ mod fuzz;
 mod kart;
 mod modes;
 mod pawns;
+mod reflection;
 mod replay;
 mod volumes;
 mod walking;

@@ -2,3 +2,4 @@
 
 mod pipe;
 mod properties;
+mod reflection;

@@ -10,6 +10,8 @@ mod walking;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 
+pub(crate) use walker::Walker;
+
 /// Default seed, the same in every run so that a failure is reproducible.
 const SEED: u64 = 2_026;
 

@@ -1,0 +1,44 @@
+//! Reflection of the public components, resources, messages and events.
+
+use core::any::TypeId;
+
+use bevy::{prelude::*, reflect::ReflectFromPtr};
+use bevy_unlag_prediction::*;
+
+use crate::properties::Walker;
+
+/// Asserts that each type is registered and has the type data.
+macro_rules! assert_registered {
+    ($app:expr, $data:ty: $($kind:ty),* $(,)?) => {
+        let registry = $app.world().resource::<AppTypeRegistry>().read();
+        $(assert!(
+            registry.get_type_data::<$data>(TypeId::of::<$kind>()).is_some(),
+            concat!(stringify!($kind), " is not registered, or without ", stringify!($data)),
+        );)*
+    };
+}
+
+#[test]
+fn public_types_are_registered_for_inspectors() {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, PredictionPlugin::<Walker>::default()));
+    assert_registered!(
+        app, ReflectComponent:
+        IncomingMoveAcks, IncomingMoves, MoveQueue<Walker>, MoveTrace, OutgoingMoveAcks,
+        OutgoingMoves, PredictedCount, PredictionStats, PublishedExtrapolation<Walker>,
+        SavedMoves<Walker>, ScheduledPushes<Walker>, TimeDiscrepancy,
+    );
+    assert_registered!(
+        app, ReflectResource:
+        CachedConfigHash<Walker>, ClockSteering, PredictionConfig, PredictionDebug, SendThrottle,
+    );
+    assert_registered!(
+        app, ReflectMessage:
+        TimeDiscrepancyDetected,
+    );
+    // States and events of models are not reflected, so these cannot be written through reflection.
+    assert_registered!(
+        app, ReflectFromPtr:
+        Correction<Walker>, MoveOutcome<Walker>, ServerCorrection<Walker>,
+    );
+}
