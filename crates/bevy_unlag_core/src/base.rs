@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bevy::prelude::*;
 
-use crate::ViewTime;
+use crate::tick::ViewTime;
 
 type PoseOf = dyn Fn(u16, f64) -> Option<Isometry3d> + Send + Sync;
 
@@ -41,7 +41,8 @@ impl BasePoses {
     /// Returns all bases at one moment of this machine, the one at which it draws them.
     #[must_use]
     pub fn at(&self, time: ViewTime) -> BaseView<'_> {
-        let ticks = f64::from(time.tick.0) + f64::from(time.fraction) / f64::from(crate::SUB_TICKS as i32);
+        let ticks =
+            f64::from(time.tick.0) + f64::from(time.fraction) / f64::from(crate::tick::SUB_TICKS as i32);
         let poses = self.poses.as_deref();
         BaseView { poses, seconds: ticks * self.tick_seconds, tick_seconds: self.tick_seconds }
     }

@@ -6,8 +6,12 @@ use core::marker::PhantomData;
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 
 use crate::{
-    BitReader, BitWriter, MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick, Wire,
-    WireError,
+    model::{MoveModel, StepContext},
+    move_diagnostics::MoveDiagnostics,
+    sampler::PoseSample,
+    snapshot::Snapshot,
+    tick::Tick,
+    wire::{BitReader, BitWriter, Wire, WireError},
 };
 
 /// State of the body at the beginning of a step, as an extension sees it.

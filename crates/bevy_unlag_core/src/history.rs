@@ -4,7 +4,13 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 
-use crate::{BaseView, PoseSample, PoseSampler, Snapshot, Tick, ViewStamp, ViewTime};
+use crate::{
+    base::BaseView,
+    sampler::{PoseSample, PoseSampler},
+    snapshot::Snapshot,
+    tick::{Tick, ViewTime},
+    view::ViewStamp,
+};
 
 /// Bounded history of one pawn's snapshots in tick order. A client stores received snapshots, the server
 /// sent ones; the same [`PoseSampler`] computes poses from both.

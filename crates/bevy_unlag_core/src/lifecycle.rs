@@ -4,7 +4,7 @@
 
 use bevy::prelude::*;
 
-use crate::Tick;
+use crate::tick::Tick;
 
 /// The owner of a pawn has reconnected over a new link: measurements of the old link no longer apply.
 /// Triggered on servers, for the pawn.

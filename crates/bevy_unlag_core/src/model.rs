@@ -8,7 +8,9 @@ use bevy::{
     prelude::*,
 };
 
-use crate::{MoveDiagnostics, PoseSample, Snapshot, Tick, Wire};
+use crate::{
+    move_diagnostics::MoveDiagnostics, sampler::PoseSample, snapshot::Snapshot, tick::Tick, wire::Wire,
+};
 
 /// Context of a simulation step, besides its state and input.
 #[derive(Clone, Copy, Debug)]

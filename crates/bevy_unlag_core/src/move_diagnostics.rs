@@ -2,7 +2,7 @@
 
 use bevy::ecs::system::SystemParamItem;
 
-use crate::{MoveModel, StepContext};
+use crate::model::{MoveModel, StepContext};
 
 /// Answers of the model `M` to questions about its setup and its errors. They name the cause of a correction
 /// or of a refused setup and shape debug views; no move depends on them.

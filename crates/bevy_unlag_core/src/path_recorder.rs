@@ -7,7 +7,10 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 
-use crate::{MAX_PATH_KNOTS, ProxyUpdate, Snapshot};
+use crate::{
+    proxy_update::{MAX_PATH_KNOTS, ProxyUpdate},
+    snapshot::Snapshot,
+};
 
 /// Maximum number of ticks recorded between two updates: four seconds at 64 Hz.
 const MAX_TICKS: usize = 256;

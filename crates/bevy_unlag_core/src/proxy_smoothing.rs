@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::{Interpolation, PoseSampler};
+use crate::{interpolate::Interpolation, sampler::PoseSampler};
 
 /// Smoothing mode of a remote pawn. Without this component the [`PoseSampler`]'s settings apply.
 ///

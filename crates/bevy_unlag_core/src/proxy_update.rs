@@ -2,7 +2,11 @@
 
 use bevy::prelude::*;
 
-use crate::{BitReader, BitWriter, Snapshot, Tick, WireError};
+use crate::{
+    snapshot::Snapshot,
+    tick::Tick,
+    wire::{BitReader, BitWriter, WireError},
+};
 
 /// Maximum number of path knots in one update.
 pub const MAX_PATH_KNOTS: usize = 3;

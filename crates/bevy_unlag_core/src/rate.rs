@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 
-use crate::PoseSampler;
+use crate::sampler::PoseSampler;
 
 /// Rates at which the app simulates and at which pawns are published. Both ends of a network must agree; the
 /// handshake compares the tick.

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::PoseSample;
+use crate::sampler::PoseSample;
 
 /// Maximum number of limbs of a rig.
 pub const MAX_LIMBS: usize = 32;

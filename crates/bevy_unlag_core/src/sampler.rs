@@ -3,8 +3,11 @@
 use bevy::prelude::*;
 
 use crate::{
-    AngularMotion, BaseView, Interpolate, Interpolation, InterpolationSpan, LinearMotion, Snapshot, ViewTime,
-    base::heading, snapshot::orientation, units_to_angle,
+    angle::units_to_angle,
+    base::{BaseView, heading},
+    interpolate::{AngularMotion, Interpolate, Interpolation, InterpolationSpan, LinearMotion},
+    snapshot::{Snapshot, orientation},
+    tick::ViewTime,
 };
 
 /// Settings of pose sampling. Client and server must use the same values, otherwise the server validates
@@ -243,7 +246,7 @@ impl PoseSampler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tick;
+    use crate::tick::Tick;
 
     /// Uniform acceleration from rest: x = 10 t².
     fn parabola(tick: u32) -> Snapshot {

@@ -5,7 +5,13 @@ mod wire;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::{BaseView, PoseSample, Tick, Up, base::heading, units_to_angle};
+use crate::{
+    angle::units_to_angle,
+    base::{BaseView, heading},
+    sampler::PoseSample,
+    tick::Tick,
+    up::Up,
+};
 
 /// Resolution of positions on the wire: 1/1024 m, so rounding errors are at most 0.5 mm.
 pub const POSITION_UNITS_PER_METRE: f32 = 1024.0;

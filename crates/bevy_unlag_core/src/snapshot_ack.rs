@@ -3,7 +3,7 @@
 
 use bevy::prelude::*;
 
-use crate::Tick;
+use crate::tick::Tick;
 
 /// On a client: tick of the newest snapshot message received. The network integration sets it, and move
 /// packets send its lowest eight bits to the server. `None` before the first message.

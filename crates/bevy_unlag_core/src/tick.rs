@@ -4,7 +4,11 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeSystems};
 
-use crate::{BitReader, BitWriter, MoveSystems, Wire, WireError, reflection};
+use crate::{
+    model::MoveSystems,
+    reflection,
+    wire::{BitReader, BitWriter, Wire, WireError},
+};
 
 /// A simulation tick. It wraps around and therefore implements no `Ord`; compare with [`Tick::since`] and
 /// [`Tick::is_newer_than`].

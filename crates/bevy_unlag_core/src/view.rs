@@ -2,7 +2,10 @@
 
 use bevy::prelude::*;
 
-use crate::{PoseSample, Tick, ViewTime};
+use crate::{
+    sampler::PoseSample,
+    tick::{Tick, ViewTime},
+};
 
 /// Record of how a drawn pose was sampled, exact enough to reproduce it from the same snapshots. The
 /// [`VisualOffset`](crate::VisualOffset) that hides corrections is never part of it.

@@ -2,7 +2,12 @@
 
 use bevy::{prelude::*, transform::TransformSystems};
 
-use crate::{DrawnPose, SetupDiagnostics, SetupIssue, TransformWatch, hermite::HermiteWeights, reflection};
+use crate::{
+    hermite::HermiteWeights,
+    reflection,
+    setup_diagnostics::{SetupDiagnostics, SetupIssue, TransformWatch},
+    view::DrawnPose,
+};
 
 /// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
 /// transform is the simulated one. Without visuals the drawn pose is only available as

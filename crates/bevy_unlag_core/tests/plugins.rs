@@ -1,11 +1,14 @@
 //! Integration tests of the core plugins through their public API.
 
-use core::time::Duration;
+use core::{any::TypeId, time::Duration};
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    CurrentTick, DrawnPose, PoseSample, SetupDiagnostics, SetupIssue, Tick, TickPlugin, VisualOf,
-    VisualOffset, VisualPlugin,
+    BasePoses, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, LastReceivedSnapshot, LimbRig,
+    LocalControl, MatchReset, MeasuredUpdateInterval, NetId, NetRole, OwnerReconnected, PathKnotConfig,
+    PoseSample, PoseSampler, ProxySmoothing, RoundTrip, ServerLeft, SetupDiagnostics, SetupIssue,
+    SimulationRate, Snapshot, SnapshotAcks, SnapshotHistory, Stall, Tick, TickPlugin, TransformWatch,
+    VisualOf, VisualOffset, VisualPlugin, Visuals,
 };
 
 fn app() -> App {

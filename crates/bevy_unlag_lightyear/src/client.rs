@@ -34,7 +34,7 @@ pub(crate) enum ReceiveSystems {
 
 impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
     fn build(&self, app: &mut App) {
-        crate::add_shared_plugins(app);
+        crate::plugin::add_shared_plugins(app);
         if !app.is_plugin_added::<NetSimPlugin>() {
             app.add_plugins(NetSimPlugin);
         }

@@ -40,6 +40,7 @@ mod moves;
 mod net_sim;
 mod pawn;
 mod pawn_names;
+mod plugin;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod predicted_component;
 mod protocol;
@@ -55,11 +56,6 @@ mod snapshots;
 mod system_sets;
 mod visibility;
 
-use core::marker::PhantomData;
-
-use bevy::{app::PluginGroupBuilder, prelude::*};
-use bevy_unlag_core::{MoveModel, SimulationRate, SimulationRatePlugin};
-
 pub use bandwidth::{Bandwidth, ClassTraffic, MessageClass};
 pub use budget::{DownlinkBudget, LinkBudget};
 pub use client::UnlagClientNetPlugin;
@@ -72,6 +68,7 @@ pub use messages::{
 };
 pub use net_sim::{NetSim, NetSimPlugin};
 pub use pawn::{NetworkedPawn, ReplicatedPawn};
+pub use plugin::{ClientNetPlugins, ServerNetPlugins};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use predicted_component::{ReplicatePredicted, ValueRequest};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
@@ -87,62 +84,3 @@ pub use smoothed_component::ReplicateSmoothed;
 pub use snapshots::{DroppedSnapshots, UpdateInterval};
 pub use system_sets::NetSystems;
 pub use visibility::ComponentFilters;
-
-/// Adds what client and server share. Safe to call twice in one app, as on a listen server.
-fn add_shared_plugins(app: &mut App) {
-    if !app.is_plugin_added::<UnlagProtocolPlugin>() {
-        reflection::register_types(app);
-        diagnostics::expect_lightyear(app);
-        app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin));
-        app.add_plugins(diagnostics::plugin);
-        app.add_plugins((pawn_names::plugin, messages::plugin));
-    }
-}
-
-/// lightyear's client plugins and [`UnlagClientNetPlugin`], in the required order.
-#[derive(Debug)]
-pub struct ClientNetPlugins<M> {
-    rate: SimulationRate,
-    model: PhantomData<fn() -> M>,
-}
-
-/// lightyear's server plugins and [`UnlagServerNetPlugin`], in the required order.
-#[derive(Debug)]
-pub struct ServerNetPlugins<M> {
-    rate: SimulationRate,
-    model: PhantomData<fn() -> M>,
-}
-
-impl<M> ClientNetPlugins<M> {
-    /// Creates the plugin group.
-    #[must_use]
-    pub fn new(rate: SimulationRate) -> Self {
-        Self { rate, model: PhantomData }
-    }
-}
-
-impl<M> ServerNetPlugins<M> {
-    /// Creates the plugin group.
-    #[must_use]
-    pub fn new(rate: SimulationRate) -> Self {
-        Self { rate, model: PhantomData }
-    }
-}
-
-impl<M: MoveModel> PluginGroup for ClientNetPlugins<M> {
-    fn build(self) -> PluginGroupBuilder {
-        PluginGroupBuilder::start::<Self>()
-            .add_group(lightyear::prelude::client::ClientPlugins { tick_duration: self.rate.tick })
-            .add(SimulationRatePlugin(self.rate))
-            .add(UnlagClientNetPlugin::<M>::default())
-    }
-}
-
-impl<M: MoveModel> PluginGroup for ServerNetPlugins<M> {
-    fn build(self) -> PluginGroupBuilder {
-        PluginGroupBuilder::start::<Self>()
-            .add_group(lightyear::prelude::server::ServerPlugins { tick_duration: self.rate.tick })
-            .add(SimulationRatePlugin(self.rate))
-            .add(UnlagServerNetPlugin::<M>::default())
-    }
-}

@@ -37,7 +37,7 @@ use message_types::{MessageTypeIndex, MessageValidator};
 pub use outbox::Outbox;
 use reliable_queue::ReliableSendQueue;
 
-use crate::{NetSystems, client::ReceiveSystems, server::SendSystems};
+use crate::{client::ReceiveSystems, server::SendSystems, system_sets::NetSystems};
 
 /// A game message that has arrived and complies with the rules of its type. Read it with Bevy's
 /// [`MessageReader`], after [`NetSystems::DeliverMessages`].

@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 
-use crate::NetSystems;
+use crate::system_sets::NetSystems;
 use bevy::prelude::*;
 use lightyear::connection::ConnectionSystems;
 use lightyear::connection::host::HostClient;

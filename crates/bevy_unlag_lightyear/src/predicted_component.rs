@@ -14,9 +14,10 @@ use bevy_unlag_prediction::{MAX_MAILBOX_MESSAGES, PredictedValue};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    Bandwidth, MessageClass, NetSystems,
+    bandwidth::{Bandwidth, MessageClass},
     protocol::{MoveChannel, OpaqueMessage, register},
     smoothed_component::{LocalValueHandler, TickedValue, replicate},
+    system_sets::NetSystems,
 };
 
 /// Time without an acknowledgement after which a client sends its change again.

@@ -31,7 +31,7 @@ impl<M> Default for UnlagServerNetPlugin<M> {
 
 impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
     fn build(&self, app: &mut App) {
-        crate::add_shared_plugins(app);
+        crate::plugin::add_shared_plugins(app);
         let rate = *app.world_mut().get_resource_or_init::<SimulationRate>();
         app.insert_resource(ReplicationMetadata::new(rate.snapshot_interval()))
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {

@@ -12,8 +12,15 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, MoveEvent, Mover, MoverWorld,
-    pawn_step::Limits, step::step,
+    config::CapsuleConfig,
+    event::MoveEvent,
+    input::CapsuleInput,
+    mover::Mover,
+    pawn_step::Limits,
+    server_queries::CapsulePush,
+    state::CapsuleState,
+    step::{CapsuleModel, step},
+    world::MoverWorld,
 };
 
 /// Custom move of a game, such as a dash, a teleport or a wall run. It is predicted, replayed and

@@ -9,7 +9,7 @@ pub(crate) use check::{FieldRange, check_ranges};
 
 use bevy::prelude::*;
 
-use crate::{CustomMode, MovementMode, Transitions};
+use crate::mode::{CustomMode, MovementMode, Transitions};
 
 /// Implementation that moves the capsule through the world. Needs the feature `rapier_controller`.
 #[cfg(feature = "rapier_controller")]

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 
 use crate::{
-    BaseId,
+    base::BaseId,
     scene::NearParts,
     sweep::{Body, MAX_PUSH, advance, depth, push_out},
 };

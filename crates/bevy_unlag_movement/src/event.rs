@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::{BaseId, MovementMode, VolumeId};
+use crate::{base::BaseId, mode::MovementMode, volume::VolumeId};
 
 /// Event of a step, for sounds, effects and damage. Events are values: a replay produces them again, and
 /// its caller drops them.

@@ -3,7 +3,9 @@
 use bevy::prelude::*;
 
 use crate::{
-    AccelerationModel, BaseId, MoveEvent,
+    base::BaseId,
+    config::AccelerationModel,
+    event::MoveEvent,
     floor::{HOVER_MAX, find_floor, hover_above},
     part::Part,
     pawn_step::{PawnStep, Physics},

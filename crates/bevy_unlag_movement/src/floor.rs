@@ -4,7 +4,8 @@ use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 
 use crate::{
-    BaseId, CapsuleConfig,
+    base::BaseId,
+    config::CapsuleConfig,
     distance::inside,
     part::{Part, PartShape},
     sweep::{Body, Hit, ONE_WAY_SIDE, advance, sweep_core},

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use crate::{
-    MoveEvent, VolumeId,
+    event::MoveEvent,
     floor::HOVER_MAX,
     part::Part,
     pawn_step::{PawnStep, Physics},
@@ -11,6 +11,7 @@ use crate::{
     step_up::step_up,
     sweep::sweep,
     velocity::accelerated,
+    volume::VolumeId,
 };
 
 /// Immersed fraction of a floating swimmer; its middle stays below the surface.

@@ -12,7 +12,13 @@ use bevy::{
 use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, StepContext};
 
 use crate::{
-    BaseId, CapsuleConfig, CapsuleState, HasCapsule, MovementBase, MovementMode, MoverProbe, MoverWorld,
+    base::{BaseId, MovementBase},
+    config::CapsuleConfig,
+    mode::MovementMode,
+    pawn_collision::HasCapsule,
+    probe::MoverProbe,
+    state::CapsuleState,
+    world::MoverWorld,
 };
 
 /// Settings and colours of the gizmos. Change them through Bevy's `GizmoConfigStore`;

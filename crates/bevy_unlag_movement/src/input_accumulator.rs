@@ -3,7 +3,7 @@
 
 use bevy::prelude::*;
 
-use crate::CapsuleInput;
+use crate::input::CapsuleInput;
 
 /// Accumulates a player's input devices over frames and produces one [`CapsuleInput`] per tick. A tap
 /// that starts and ends between two ticks still gives one tick with the button down.
@@ -47,7 +47,7 @@ impl InputAccumulator {
 
     /// Sets the view in radians, for example at a spawn point. Values that are not finite become 0.
     pub fn set_view(&mut self, yaw: f64, pitch: f64) {
-        let limit = f64::from(crate::PITCH_LIMIT) / 65_536.0 * core::f64::consts::TAU;
+        let limit = f64::from(crate::input::PITCH_LIMIT) / 65_536.0 * core::f64::consts::TAU;
         self.yaw = if yaw.is_finite() { yaw % core::f64::consts::TAU } else { 0.0 };
         self.pitch = if pitch.is_finite() { pitch.clamp(-limit, limit) } else { 0.0 };
     }
@@ -163,6 +163,6 @@ mod tests {
         gather.look(f32::NAN, f32::INFINITY);
         assert_eq!(gather, before);
         gather.axes(Vec2::NAN);
-        assert_eq!(gather.take_input().pitch, crate::PITCH_LIMIT);
+        assert_eq!(gather.take_input().pitch, crate::input::PITCH_LIMIT);
     }
 }

@@ -1,7 +1,8 @@
 //! Jumping: variable height, multiple jumps, coyote time and jump buffer.
 
 use crate::{
-    BaseId, MoveEvent,
+    base::BaseId,
+    event::MoveEvent,
     pawn_step::{PawnStep, Physics},
 };
 

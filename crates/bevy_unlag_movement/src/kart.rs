@@ -20,8 +20,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::{MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick};
 
 use crate::{
-    MoverWorld,
     server_queries::{debug_hash, is_clear, is_near_other_pawn},
+    world::MoverWorld,
 };
 
 /// Kart that drives on the level: a force along its heading, air and rolling resistance, and a turn in

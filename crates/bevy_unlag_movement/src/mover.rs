@@ -5,13 +5,18 @@ use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{StepContext, Tick};
 
 use crate::{
-    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, PawnCollision,
+    base::BaseId,
+    config::{CapsuleConfig, PawnCollision},
     distance::separation,
+    event::MoveEvent,
     floor::find_floor,
     free_movement,
+    input::CapsuleInput,
+    mode::MovementMode,
     part::Part,
     pawn_step::PawnStep,
     scene::NearParts,
+    state::CapsuleState,
     step::body_of,
     sweep::{depth, sweep},
 };

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{bounding_volume::Aabb, math::Pose, query::Ray, shape::SharedShape};
 
-use crate::BaseId;
+use crate::base::BaseId;
 
 /// Geometry of a part, in the space of the step: see [`Frame`](crate::frame::Frame).
 #[derive(Clone)]

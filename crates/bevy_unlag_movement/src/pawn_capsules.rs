@@ -3,7 +3,11 @@
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_unlag_core::{DrawnPose, MoveSystems, NetId};
 
-use crate::{CapsuleConfig, HasCapsule, MoverSceneSystems, PawnCapsule, PawnCollision};
+use crate::{
+    config::{CapsuleConfig, PawnCollision},
+    pawn_collision::HasCapsule,
+    scene::{MoverSceneSystems, PawnCapsule},
+};
 
 /// Config that defines the size of pawns for collisions between pawns.
 pub(crate) trait PawnCollisionConfig: Resource {

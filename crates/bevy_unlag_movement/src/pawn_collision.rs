@@ -16,11 +16,12 @@ use bevy_rapier3d::{
 use bevy_unlag_core::{ExtendedState, MoveModel, MoveSystems, upright_rotation};
 
 use crate::{
-    CapsuleConfig, CapsuleState,
+    config::CapsuleConfig,
     distance::separation,
     input::level_wish,
     part::Part,
     pawn_capsules,
+    state::CapsuleState,
     step::body_of,
     sweep::{Body, advance},
 };

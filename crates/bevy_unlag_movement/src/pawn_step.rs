@@ -5,15 +5,19 @@ use bevy_rapier3d::{parry::bounding_volume::Aabb, parry::math::Pose};
 use bevy_unlag_core::look_direction;
 
 use crate::{
-    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, ModePhysics, MoveEvent, MoveVolume, MovementMode,
-    PawnCollision,
+    base::BaseId,
+    config::{CapsuleConfig, PawnCollision},
+    event::MoveEvent,
     floor::HOVER_MAX,
     floor_motion::impact,
     frame::Frame,
-    input::level_wish,
+    input::{CapsuleInput, level_wish},
+    mode::{ModePhysics, MovementMode},
     scene::MoverScene,
+    state::CapsuleState,
     sweep::{Body, SKIN},
     velocity::Forces,
+    volume::MoveVolume,
 };
 
 /// Time in seconds over which the velocity of a base is measured.
@@ -227,8 +231,8 @@ impl PawnStep<'_> {
 /// Returns the strength of gravity in a volume.
 pub(crate) fn gravity_strength(config: &CapsuleConfig, volume: Option<&MoveVolume>) -> f32 {
     match volume.and_then(|volume| volume.gravity) {
-        Some(crate::GravityField::Uniform(pull)) => pull.length(),
-        Some(crate::GravityField::Towards { strength, .. }) => strength,
+        Some(crate::volume::GravityField::Uniform(pull)) => pull.length(),
+        Some(crate::volume::GravityField::Towards { strength, .. }) => strength,
         None => config.gravity,
     }
 }

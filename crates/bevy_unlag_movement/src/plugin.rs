@@ -8,7 +8,7 @@ use bevy_unlag_core::{
     BasePoses, SetupDiagnostics, SetupIssue, SimulationRate, SimulationRatePlugin, TickPlugin,
 };
 
-use crate::{CapsuleConfig, reflection, scene};
+use crate::{config::CapsuleConfig, reflection, scene};
 
 /// Adds [`CapsuleConfig`], [`MoverScene`](crate::MoverScene) and, in the fixed schedule, rapier, unless
 /// they are already there, and drives every [`MovementBase`](crate::MovementBase). Add it after Bevy's

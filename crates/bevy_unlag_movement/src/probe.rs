@@ -5,12 +5,15 @@ use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::StepContext;
 
 use crate::{
-    BaseId, CapsuleConfig, CapsuleState, MoverWorld,
+    base::BaseId,
+    config::CapsuleConfig,
     floor::{HOVER_MAX, probe_ground},
     frame::Frame,
     scene::Include,
+    state::CapsuleState,
     step::body_of,
     sweep::sweep,
+    world::MoverWorld,
 };
 
 /// Look-ahead time of a probe in seconds.

@@ -3,7 +3,9 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{PoseSample, StepContext};
 
-use crate::{CapsuleConfig, CapsuleModel, CapsuleState, MovementMode, MoverWorld};
+use crate::{
+    config::CapsuleConfig, mode::MovementMode, state::CapsuleState, step::CapsuleModel, world::MoverWorld,
+};
 
 /// Change of velocity by a wall in metres per second above which it counts as a hit.
 const DEFLECTED: f32 = 0.05;

@@ -11,7 +11,8 @@ use bevy_rapier3d::{
 };
 
 use crate::{
-    BaseId, MoveEvent,
+    base::BaseId,
+    event::MoveEvent,
     falling::air_velocity,
     pawn_step::{PawnStep, Physics},
     velocity::accelerated,

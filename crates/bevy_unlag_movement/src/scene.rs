@@ -38,7 +38,10 @@ use bevy::{
 use bevy_rapier3d::parry::math::Pose;
 use smallvec::SmallVec;
 
-use crate::{BaseId, MoveVolume, VolumeId};
+use crate::{
+    base::BaseId,
+    volume::{MoveVolume, VolumeId},
+};
 
 /// Obstacles, movement bases and volumes of the level. [`MovementPlugin`](crate::MovementPlugin) updates
 /// it before every tick, so a collider counts in the tick in which it is spawned.

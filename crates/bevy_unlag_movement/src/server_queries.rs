@@ -7,12 +7,13 @@ use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{BitReader, BitWriter, StepContext, Wire, WireError};
 
 use crate::{
-    CapsuleConfig, CapsuleState, MoverWorld,
+    config::CapsuleConfig,
     frame::Frame,
     scene::Include,
-    state::{MAX_POSITION, MAX_VELOCITY},
+    state::{CapsuleState, MAX_POSITION, MAX_VELOCITY},
     step::body_of,
     sweep::{Body, sweep},
+    world::MoverWorld,
 };
 
 /// Distance in metres within which another pawn is considered the cause of a difference.

@@ -5,14 +5,17 @@ use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 use bevy_unlag_core::StepContext;
 
 use crate::{
-    BaseId, CapsuleConfig, CapsuleModel, CapsuleState, MoverWorld,
+    base::BaseId,
+    config::CapsuleConfig,
     floor::{HOVER_MAX, along_floor, probe_ground},
     frame::Frame,
     pawn_step::gravity_strength,
     planes::upright,
     scene::Include,
-    step::{body_of, seconds_of},
+    state::CapsuleState,
+    step::{CapsuleModel, body_of, seconds_of},
     sweep::{Body, sweep},
+    world::MoverWorld,
 };
 
 /// Interval between floor checks in ticks; in between the pawn continues along the slope. The checks of
@@ -42,7 +45,7 @@ impl CapsuleModel {
         let frame = Frame::new(state.up, state.position);
         let mut velocity =
             frame.direction_to_local(state.world_velocity()).clamp_length_max(config.max_speed);
-        if state.mode == crate::MovementMode::Falling {
+        if state.mode == crate::mode::MovementMode::Falling {
             let volume = world.scene.volume_at(state.position + state.up * config.half_height);
             let pull = gravity_strength(config, volume.as_ref()) * dt;
             velocity.y = (velocity.y - pull).max(-config.terminal_speed);

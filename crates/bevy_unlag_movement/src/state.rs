@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, look_direction, upright_rotation};
 
-use crate::{BaseId, CapsuleConfig, MovementMode, VolumeId};
+use crate::{base::BaseId, config::CapsuleConfig, mode::MovementMode, volume::VolumeId};
 
 /// Complete predicted state of a capsule pawn. A step reads nothing else that changes.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]

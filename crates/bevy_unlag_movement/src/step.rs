@@ -7,25 +7,30 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    BaseId, CapsuleConfig, CapsuleInput, CapsulePush, CapsuleState, GravityField, ModePhysics, MoveEvent,
-    MoveVolume, MovementMode, MoverWorld, PawnCollision, VolumeId,
     ability::AbilityHooks,
+    base::BaseId,
     base_motion::{heading, move_with_base, planned_base_motion, store_base_position},
+    config::{CapsuleConfig, PawnCollision},
     depenetration::{Depenetration, depenetrate},
+    event::MoveEvent,
     falling::fall,
     frame::Frame,
     free_movement::{fly, swim},
+    input::CapsuleInput,
     jumping::jump,
+    mode::{ModePhysics, MovementMode},
     mover::Mover,
     part::Part,
     pawn_collision::separate_pawns,
     pawn_step::{Limits, PawnStep, Physics},
     proxy::extrapolate,
     scene::{Include, NearParts},
-    server_queries::{debug_hash, is_near_pawn, surroundings_hash, try_nudge},
-    state::{MAX_POSITION, MAX_TIMER},
+    server_queries::{CapsulePush, debug_hash, is_near_pawn, surroundings_hash, try_nudge},
+    state::{CapsuleState, MAX_POSITION, MAX_TIMER},
     sweep::{Body, depth},
+    volume::{GravityField, MoveVolume, VolumeId},
     walking::walk,
+    world::MoverWorld,
 };
 
 /// Capsule that walks, falls, jumps, crouches, swims and flies. Unreal's `CharacterMovementComponent`.
@@ -284,7 +289,7 @@ fn run(
         match pawn.physics() {
             Physics::Ability => hooks.custom(&mut Mover::new(pawn, near, ctx, part), part),
             #[cfg(feature = "rapier_controller")]
-            _ if config.backend == crate::MoverBackend::Rapier => {
+            _ if config.backend == crate::config::MoverBackend::Rapier => {
                 crate::rapier_backend::move_by(pawn, &world.rapier, ctx.entity, part);
             }
             Physics::Walk => walk(pawn, parts, part),

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 
 use crate::{
-    BaseId,
+    base::BaseId,
     distance::{Separation, separation},
     part::Part,
 };

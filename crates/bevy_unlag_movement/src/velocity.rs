@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::{AccelerationModel, CapsuleConfig};
+use crate::config::{AccelerationModel, CapsuleConfig};
 
 /// Speed in metres per second below which braking stops a pawn. Unreal's `BRAKE_TO_STOP_VELOCITY`.
 const STOP_SPEED: f32 = 0.1;

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use crate::{
-    MoveEvent,
+    event::MoveEvent,
     falling::fall,
     floor::{Floor, HOVER_MAX, along_floor, distance_from_axis, find_floor, hover_above, probe_ground},
     floor_motion::{FloorMotion, move_along_floor},

@@ -6,8 +6,9 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::StepContext;
 
 use crate::{
-    BaseId, MoveVolume,
+    base::BaseId,
     scene::{MoverScene, seconds_at},
+    volume::MoveVolume,
 };
 
 /// Level: [`MoverScene`], and with the feature `rapier_controller` also rapier's world.

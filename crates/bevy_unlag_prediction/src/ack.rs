@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError};
 
-use crate::{CorrectionCause, LossLevel, packet::nearest_tick};
+use crate::{cause::CorrectionCause, packet::nearest_tick, packet_loss::LossLevel};
 
 /// Maximum number of pushes in one acknowledgement.
 pub const MAX_PUSHES: usize = 7;

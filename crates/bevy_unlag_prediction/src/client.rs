@@ -7,8 +7,16 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    MovePacket, MoveTrace, OutgoingMoves, PredictionConfig, PredictionDebug, PredictionStats, SavedMove,
-    SavedMoves, ScheduledPushes, SendThrottle, StateCheck, config::ticks, redundancy,
+    config::{PredictionConfig, ticks},
+    debug::PredictionDebug,
+    mailbox::OutgoingMoves,
+    packet::MovePacket,
+    redundancy,
+    saved_moves::{SavedMove, SavedMoves},
+    scheduled_pushes::ScheduledPushes,
+    send_rate::SendThrottle,
+    state_check::StateCheck,
+    stats::{MoveTrace, PredictionStats},
 };
 
 /// Maximum number of skipped ticks whose moves are simulated at once after a stall of the app, two seconds

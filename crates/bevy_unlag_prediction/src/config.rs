@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::{SendRate, TimeDiscrepancyConfig};
+use crate::{send_rate::SendRate, time_discrepancy::TimeDiscrepancyConfig};
 
 /// Configuration of prediction for client and server. It should be the same on both.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]

@@ -6,8 +6,8 @@ use bevy::{color::palettes::tailwind, gizmos::GizmoPlugin, prelude::*, transform
 use bevy_unlag_core::MoveModel;
 
 use crate::{
-    Correction, ServerCorrection,
     correction_outlines::{CorrectionView, Outlines, collect},
+    outcome::{Correction, ServerCorrection},
 };
 
 /// Gizmo group of [`CorrectionView`] for Bevy's `GizmoConfigStore`, which sets the line width and whether
@@ -33,7 +33,7 @@ impl<M: MoveModel> Plugin for CorrectionViewPlugin<M> {
     fn build(&self, app: &mut App) {
         app.init_resource::<CorrectionView>();
         if app.is_plugin_added::<GizmoPlugin>() {
-            crate::for_missing(app, CorrectionDrawPlugin);
+            crate::plugin::for_missing(app, CorrectionDrawPlugin);
             app.add_message::<Correction<M>>()
                 .add_message::<ServerCorrection<M>>()
                 .add_systems(Update, collect::<M>);

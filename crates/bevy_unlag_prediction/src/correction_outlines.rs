@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveDiagnostics, MoveModel, Tick};
 
-use crate::{Correction, ServerCorrection};
+use crate::outcome::{Correction, ServerCorrection};
 
 /// Settings of the debug view of corrections. Unreal's `p.NetShowCorrections`.
 #[doc(alias = "NetShowCorrections")]
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        CorrectionCause,
+        cause::CorrectionCause,
         testing::{Body, Slider},
     };
 

@@ -10,7 +10,7 @@ use bevy::{
 };
 use bevy_unlag_core::MoveModel;
 
-use crate::{CorrectionCause, MoveQueue, PredictionStats, SavedMoves};
+use crate::{cause::CorrectionCause, move_queue::MoveQueue, saved_moves::SavedMoves, stats::PredictionStats};
 
 /// Publishes the [`PredictionStats`] of the pawns of the model `M` as Bevy diagnostics. On a client it
 /// measures the own pawn. On a server it sums the counters of all pawns and takes the worst value of each

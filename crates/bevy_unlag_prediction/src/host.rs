@@ -5,7 +5,7 @@ use bevy_unlag_core::{
     CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent, TransformWatch,
 };
 
-use crate::{SavedMoves, ScheduledPushes};
+use crate::{saved_moves::SavedMoves, scheduled_pushes::ScheduledPushes};
 
 pub(crate) fn step_host_pawn<M: MoveModel>(
     model: Res<M::Config>,

@@ -6,8 +6,13 @@ use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, SnapshotAck, SnapshotAcks, Tick};
 
 use crate::{
-    CorrectionCause, LossLevel, MovePacket, PredictionConfig, StateCheck, TimeDiscrepancy, config::ticks,
-    lateness::Lateness, packet_loss::LossMeter,
+    cause::CorrectionCause,
+    config::{PredictionConfig, ticks},
+    lateness::Lateness,
+    packet::MovePacket,
+    packet_loss::{LossLevel, LossMeter},
+    state_check::StateCheck,
+    time_discrepancy::TimeDiscrepancy,
 };
 
 #[derive(Clone, Copy, Debug)]

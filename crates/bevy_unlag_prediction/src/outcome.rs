@@ -31,7 +31,7 @@ pub struct Correction<M: MoveModel> {
     /// Tick of the move.
     pub tick: Tick,
     /// Cause, as far as client and server can determine it.
-    pub cause: crate::CorrectionCause,
+    pub cause: crate::cause::CorrectionCause,
     /// Distance in metres between the two results.
     pub error: f32,
     /// The client's state after the move, or `None` if the client has not simulated the move or has dropped
@@ -57,7 +57,7 @@ pub struct ServerCorrection<M: MoveModel> {
     /// Tick of the move.
     pub tick: Tick,
     /// Cause, as far as the server can determine it.
-    pub cause: crate::CorrectionCause,
+    pub cause: crate::cause::CorrectionCause,
     /// Distance in metres between the two results.
     pub error: f32,
     /// The server's state after the move.

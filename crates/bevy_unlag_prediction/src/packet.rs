@@ -2,7 +2,7 @@
 
 use bevy_unlag_core::{BitReader, BitWriter, LastReceivedSnapshot, Tick, Wire, WireError};
 
-use crate::StateCheck;
+use crate::state_check::StateCheck;
 
 /// Maximum number of moves in one packet.
 pub const MAX_MOVES: usize = 160;

@@ -9,8 +9,13 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    IncomingMoveAcks, IncomingMoves, MoveQueue, OutgoingMoveAcks, OutgoingMoves, PredictionStats,
-    PublishedExtrapolation, SavedMoves, ScheduledPushes, TimeDiscrepancy,
+    mailbox::{IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves},
+    move_queue::MoveQueue,
+    published_state::PublishedExtrapolation,
+    saved_moves::SavedMoves,
+    scheduled_pushes::ScheduledPushes,
+    stats::PredictionStats,
+    time_discrepancy::TimeDiscrepancy,
 };
 
 /// The pawn that this client's player controls. Its initial state arrives with the server's first

@@ -3,7 +3,10 @@
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{CurrentTick, MoveModel, PublishedState, StepContext, Tick};
 
-use crate::{MoveQueue, PredictionConfig, config::ticks};
+use crate::{
+    config::{PredictionConfig, ticks},
+    move_queue::MoveQueue,
+};
 
 /// Extrapolated copy of a pawn whose moves are late, for the screens of other clients. It is discarded when
 /// the moves arrive and never affects the authoritative state.

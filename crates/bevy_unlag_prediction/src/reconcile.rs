@@ -6,9 +6,18 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    AckedMove, CachedConfigHash, ClientAdjustment, ClockSteering, Correction, CorrectionCause,
-    IncomingMoveAcks, MoveAck, MoveOutcome, PredictionConfig, PredictionDebug, PredictionStats, SavedMove,
-    SavedMoves, ScheduledPushes, packet::nearest_tick,
+    ack::{AckedMove, ClientAdjustment, MoveAck},
+    cause::CorrectionCause,
+    clock_steering::ClockSteering,
+    config::PredictionConfig,
+    config_hash::CachedConfigHash,
+    debug::PredictionDebug,
+    mailbox::IncomingMoveAcks,
+    outcome::{Correction, MoveOutcome},
+    packet::nearest_tick,
+    saved_moves::{SavedMove, SavedMoves},
+    scheduled_pushes::ScheduledPushes,
+    stats::PredictionStats,
 };
 
 /// Seconds for which a hitch of this app counts as the cause of moves missing on the server.

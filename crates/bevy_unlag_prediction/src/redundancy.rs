@@ -2,7 +2,10 @@
 
 use bevy_unlag_core::{MoveModel, Tick};
 
-use crate::{MAX_MOVES, MovePacket, MoveRun, SavedMove, SavedMoves};
+use crate::{
+    packet::{MAX_MOVES, MovePacket, MoveRun},
+    saved_moves::{SavedMove, SavedMoves},
+};
 
 /// Maximum number of overdue moves per packet.
 const OVERDUE: usize = 6;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, Tick};
 
-use crate::LossLevel;
+use crate::packet_loss::LossLevel;
 
 /// A move that the client has simulated and may have to replay. Unreal's `FSavedMove_Character`.
 #[derive(Clone, Debug)]

@@ -10,10 +10,19 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    AckedMove, CachedConfigHash, ClientAdjustment, CorrectionCause, IncomingMoves, MAX_PUSHES, MoveAck,
-    MovePacket, MoveQueue, MoveTrace, OutgoingMoveAcks, PredictionConfig, PredictionDebug, PredictionStats,
-    ScheduledPushes, ServerCorrection, StateCheck, TimeDiscrepancy, TimeDiscrepancyDetected, config::ticks,
-    move_queue::DueMove,
+    ack::{AckedMove, ClientAdjustment, MAX_PUSHES, MoveAck},
+    cause::CorrectionCause,
+    config::{PredictionConfig, ticks},
+    config_hash::CachedConfigHash,
+    debug::PredictionDebug,
+    mailbox::{IncomingMoves, OutgoingMoveAcks},
+    move_queue::{DueMove, MoveQueue},
+    outcome::ServerCorrection,
+    packet::MovePacket,
+    scheduled_pushes::ScheduledPushes,
+    state_check::StateCheck,
+    stats::{MoveTrace, PredictionStats},
+    time_discrepancy::{TimeDiscrepancy, TimeDiscrepancyDetected},
 };
 
 /// Seconds for which the server, after a hitch of its own, waits for packets still in the network before it

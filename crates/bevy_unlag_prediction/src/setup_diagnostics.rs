@@ -3,7 +3,10 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, SetupDiagnostics, SetupIssue, TransformWatch};
 
-use crate::{MAX_MAILBOX_MESSAGES, OutgoingMoves, SavedMoves};
+use crate::{
+    mailbox::{MAX_MAILBOX_MESSAGES, OutgoingMoves},
+    saved_moves::SavedMoves,
+};
 
 /// Number of consecutive ticks, five seconds at 64 Hz, within which any transport would have carried a
 /// message.
@@ -50,7 +53,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        AutonomousPawn, PredictionPlugin,
+        pawn::AutonomousPawn,
+        plugin::PredictionPlugin,
         testing::{Body, Slider, Tuning, Way},
     };
 

@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
 
-use crate::CorrectionCause;
+use crate::cause::CorrectionCause;
 
 /// Counters of one pawn, on its owner's client and on the server.
 #[doc(alias = "PredictionMetrics")]

@@ -3,7 +3,7 @@
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, LimbRig, PoseSample};
 
-use crate::{BodyBounds, HitBox};
+use crate::hit_boxes::{BodyBounds, HitBox};
 
 /// Tolerance for boxes beyond their bounds, in metres, for rounding.
 const SLACK: f32 = 1e-3;
@@ -131,7 +131,10 @@ mod tests {
     use bevy_rapier3d::prelude::Collider;
 
     use super::*;
-    use crate::{HitGroup, humanoid_hit_boxes, humanoid_rig};
+    use crate::{
+        hit_boxes::HitGroup,
+        humanoid::{humanoid_hit_boxes, humanoid_rig},
+    };
 
     #[test]
     fn preset_bounds_contain_all_usual_poses_tightly() {

@@ -5,7 +5,7 @@ use bevy_unlag_core::{LimbPoses, LimbRig};
 
 use bevy_unlag_smoothing::PublishedPath;
 
-use crate::{FrameHistory, HitBoxes};
+use crate::{history::FrameHistory, hit_boxes::HitBoxes};
 
 /// Maximum number of hit box sets to warn about.
 const MOST: usize = 16;

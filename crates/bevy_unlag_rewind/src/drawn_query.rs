@@ -10,10 +10,12 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    DrawnLimbs, HitBoxes, HitLayers, Occluder, RewindFilter, StampOverride, TargetHit, Team, WorldHit,
-    WorldTrace,
+    hit_boxes::HitBoxes,
+    limb_nodes::DrawnLimbs,
+    query_result::TargetHit,
     target::{Body, FirstHit, Limbs, UnitRay},
-    world::NearestObstacle,
+    view::{HitLayers, RewindFilter, StampOverride, Team},
+    world::{NearestObstacle, Occluder, WorldHit, WorldTrace},
 };
 
 type Drawn = (

@@ -17,10 +17,14 @@ use bevy_unlag_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ClaimedTarget, FrameHistory, HitBoxes, Miss, Occluder, RewindLimits, RewoundTime, StampOverride,
-    TargetHit, WorldHit,
-    query::{MissReason, Moment},
+    history::FrameHistory,
+    hit_boxes::HitBoxes,
+    limits::RewindLimits,
+    query::{ClaimedTarget, MissReason, Moment},
+    query_result::{Miss, RewoundTime, TargetHit},
     target::{Body, FirstHit, Limbs, Target, UnitRay},
+    view::StampOverride,
+    world::{Occluder, WorldHit},
 };
 use bevy_unlag_smoothing::PublishedPath;
 pub use drawn_evidence::{DrawnBody, DrawnEvidence, DrawnFrames};

@@ -6,7 +6,12 @@ use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, LimbRig, PoseSampler, Tick, ViewTime};
 use bevy_unlag_smoothing::PublishedPath;
 
-use crate::{BodyBounds, Frame, HitBoxes, RewindLimits, bones::BoneHistory, frame::FrameRing};
+use crate::{
+    bones::BoneHistory,
+    frame::{Frame, FrameRing},
+    hit_boxes::{BodyBounds, HitBoxes},
+    limits::RewindLimits,
+};
 
 /// Maximum number of earlier hit box sets kept for a pawn. A pawn rarely changes its hit boxes more often
 /// within the rewind window.

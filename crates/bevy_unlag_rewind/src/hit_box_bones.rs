@@ -9,7 +9,7 @@ use std::{collections::VecDeque, sync::Arc};
 use bevy::prelude::*;
 use bevy_unlag_core::Visuals;
 
-use crate::{HitBoxFile, HitBoxes, LimbNodes};
+use crate::{hit_box_file::HitBoxFile, hit_boxes::HitBoxes, limb_nodes::LimbNodes};
 
 /// Time to wait for missing bones if others exist, and if none exists: the nodes of a scene appear
 /// together, but a scene may take a while to load.

@@ -8,7 +8,7 @@ use bevy_rapier3d::prelude::Collider;
 use checked_ron::RonError;
 use serde::{Deserialize, Serialize};
 
-use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
+use crate::hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 
 /// Hit boxes of one kind of pawn, as in a `*.hitboxes.ron` file:
 ///

@@ -6,7 +6,7 @@ use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{LimbRig, PoseSample};
 
-use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
+use crate::hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 
 const BODY: HitGroup = HitGroup::Body;
 const LIMB: HitGroup = HitGroup::Limb;

@@ -6,7 +6,10 @@ mod tests;
 use bevy::{math::Affine3A, prelude::*, transform::TransformSystems};
 use bevy_unlag_core::{CurrentTick, DrawnPose, MAX_LIMBS, PoseSampler, SUB_TICKS, ViewStamp, ViewTime};
 
-use crate::{FrameHistory, RewindLimits, RewindSystems, hit_box_asset, hit_box_bones, reflection};
+use crate::{
+    history::FrameHistory, hit_box_asset, hit_box_bones, limits::RewindLimits, plugin::RewindSystems,
+    reflection,
+};
 
 /// Scene nodes that show the limbs of an animated pawn, on the server as well as on its clients. Replaces
 /// a [`LimbRig`](bevy_unlag_core::LimbRig), and takes precedence if a pawn has both. Insert it directly,

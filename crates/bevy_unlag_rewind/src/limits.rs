@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime, sub_ticks};
 use serde::{Deserialize, Serialize};
 
-use crate::CoverProtection;
+use crate::cover::CoverProtection;
 
 /// Whether shots are resolved in the shooter's past.
 #[doc(alias = "sv_unlag")]

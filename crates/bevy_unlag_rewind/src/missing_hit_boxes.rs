@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{SetupDiagnostics, SetupIssue};
 
-use crate::{FrameHistory, HitBoxes};
+use crate::{history::FrameHistory, hit_boxes::HitBoxes};
 
 /// Seconds to wait before the check reports, since hit boxes may be loaded from a file.
 const GRACE_SECONDS: f32 = 5.0;

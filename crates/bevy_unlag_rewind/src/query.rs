@@ -23,8 +23,11 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{BasePoses, CurrentTick, NetId, PoseSampler, ProxySmoothing, Tick, ViewTime};
 
 use crate::{
-    FrameHistory, HitLayers, MatchStart, Occluder, QueryView, RewindFilter, RewindLimits, RewindRefusal,
-    RewindTable, RewindTime, Team, WorldTrace,
+    history::FrameHistory,
+    limits::{MatchStart, RewindLimits, RewindRefusal},
+    table::RewindTable,
+    view::{HitLayers, QueryView, RewindFilter, RewindTime, Team},
+    world::{Occluder, WorldTrace},
 };
 pub use beam::BeamCache;
 use bevy_unlag_smoothing::PublishedPath;
@@ -88,9 +91,9 @@ pub struct RewindQuery<'w, 's> {
     round: Option<Res<'w, MatchStart>>,
     tick: Res<'w, CurrentTick>,
     #[cfg(feature = "moved_colliders")]
-    backend: Option<Res<'w, crate::RewindBackend>>,
+    backend: Option<Res<'w, crate::moved_colliders::RewindBackend>>,
     #[cfg(feature = "moved_colliders")]
-    moved: Option<Res<'w, crate::MovedColliders>>,
+    moved: Option<Res<'w, crate::moved_colliders::MovedColliders>>,
 }
 
 impl<'w, 's> RewindQuery<'w, 's> {

@@ -6,7 +6,11 @@ use std::collections::VecDeque;
 use bevy::{color::palettes::tailwind, gizmos::GizmoPlugin, prelude::*, transform::TransformSystems};
 use bevy_unlag_core::{DrawnViewTime, PoseSampler, VisualSystems};
 
-use crate::{DrawnEvidence, DrawnFrames, DrawnQuery, EvidencePart, RewindSystems, ShotEvidence};
+use crate::{
+    drawn_query::DrawnQuery,
+    evidence::{DrawnEvidence, DrawnFrames, EvidencePart, ShotEvidence},
+    plugin::RewindSystems,
+};
 
 /// Height of labels in metres, per metre of distance from the origin of the shot.
 const LABEL_HEIGHT: f32 = 0.025;

@@ -5,7 +5,7 @@ mod ball;
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::{query::Ray as ParryRay, shape::SharedShape};
 
-use crate::HitBox;
+use crate::hit_boxes::HitBox;
 
 /// Hit box in a form optimised for casts.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ mod tests {
     use bevy_rapier3d::prelude::Collider;
 
     use super::*;
-    use crate::HitGroup;
+    use crate::hit_boxes::HitGroup;
 
     fn random(state: &mut u64) -> f32 {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

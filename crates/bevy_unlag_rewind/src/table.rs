@@ -9,7 +9,13 @@ use bevy_unlag_core::{CurrentTick, LimbRig, NetId, PoseSampler, ProxySmoothing, 
 
 use bevy_unlag_smoothing::PublishedPath;
 
-use crate::{FrameHistory, HitBoxes, HitLayers, RewindLimits, Team, swept_bounds::SweptBounds};
+use crate::{
+    history::FrameHistory,
+    hit_boxes::HitBoxes,
+    limits::RewindLimits,
+    swept_bounds::SweptBounds,
+    view::{HitLayers, Team},
+};
 pub(crate) use row::{Probe, Row};
 
 /// Number of slots in a block of a row.

@@ -8,8 +8,13 @@ use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, Tic
 use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
-    BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, Miss, TargetHit, WorldHit, query::validity,
-    shape::Shape, table::TargetEntry,
+    history::FrameHistory,
+    hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup},
+    query::validity,
+    query_result::{Miss, TargetHit},
+    shape::Shape,
+    table::TargetEntry,
+    world::WorldHit,
 };
 
 /// Possible target, with the server's history of it.

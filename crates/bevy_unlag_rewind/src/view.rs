@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewStamp, ViewTime};
 
-use crate::RewindLimits;
+use crate::limits::RewindLimits;
 use bevy_unlag_smoothing::SentSnapshots;
 
 /// Moment at which a query poses its targets.

@@ -10,7 +10,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{SUB_TICKS, SnapshotAcks, Tick, ViewTime, sub_ticks};
 
-use crate::StampOverride;
+use crate::view::StampOverride;
 use bevy_unlag_smoothing::SentSnapshots;
 pub use config::{ViewMismatchAction, ViewTimeError, ViewValidationConfig};
 use downlink_estimator::DownlinkEstimator;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::PlayoutConfig;
+use crate::config::PlayoutConfig;
 
 /// Number of gaps below which a quantile is unreliable and the longest gap counts.
 const FEW: usize = 20;

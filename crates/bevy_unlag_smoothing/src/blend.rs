@@ -6,7 +6,7 @@ use bevy_unlag_core::{
     DrawnPose, Easing, NetRole, ProxySmoothing, SnapshotHistory, Tick, ViewStamp, VisualOffset,
 };
 
-use crate::{SmoothingStats, inbox::SnapshotInbox, proxy::ProxyTime};
+use crate::{inbox::SnapshotInbox, proxy::ProxyTime, stats::SmoothingStats};
 
 /// Settings of the blending of proxies from where they were drawn to where they are.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
 
-use crate::{PlayoutConfig, arrival_stats::ArrivalStats};
+use crate::{arrival_stats::ArrivalStats, config::PlayoutConfig};
 
 /// Seconds for which only implausible ticks must arrive until they count as another server's. A single one
 /// may be the old state of an entity that slept.

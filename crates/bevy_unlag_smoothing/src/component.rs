@@ -8,7 +8,10 @@ use bevy_unlag_core::{
     DrawnViewTime, Interpolate, Interpolation, InterpolationSpan, PoseSampler, ProxySmoothing, Tick, ViewTime,
 };
 
-use crate::{SmoothingPlugin, SmoothingSystems, proxy::ProxyTime};
+use crate::{
+    plugin::{SmoothingPlugin, SmoothingSystems},
+    proxy::ProxyTime,
+};
 
 /// Received updates of a component with their server ticks, in any order. The network integration fills it
 /// and [`SmoothingSystems::Receive`] empties it.

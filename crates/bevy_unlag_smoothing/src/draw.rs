@@ -7,8 +7,8 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    PlayoutConfig, ServerClock, SmoothingStats, inbox::SnapshotInbox, playout::PlayoutClocks,
-    proxy::ProxyTime,
+    config::PlayoutConfig, inbox::SnapshotInbox, playout::PlayoutClocks, proxy::ProxyTime,
+    server_clock::ServerClock, stats::SmoothingStats,
 };
 
 pub(crate) fn advance(

@@ -5,7 +5,9 @@ use bevy_unlag_core::{
     DrawnPose, MeasuredUpdateInterval, PoseSampler, ProxyUpdate, SnapshotHistory, Tick, VisualOffset,
 };
 
-use crate::{PlayoutConfig, SmoothingStats, blend::LastDrawn, playout::PlayoutClocks, proxy::ProxyTime};
+use crate::{
+    blend::LastDrawn, config::PlayoutConfig, playout::PlayoutClocks, proxy::ProxyTime, stats::SmoothingStats,
+};
 
 /// Received updates of a pawn, in any order. The network integration fills it in [`PreUpdate`], before
 /// [`SmoothingSystems::Receive`](crate::SmoothingSystems::Receive) empties it.

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
 
-use crate::{PlayoutClock, PlayoutConfig};
+use crate::{clock::PlayoutClock, config::PlayoutConfig};
 
 /// Maximum number of rates with their own clock. A pawn with another rate uses the next slower one.
 const MAX_RATES: usize = 8;

@@ -4,8 +4,9 @@ use bevy::prelude::*;
 use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
 
 use crate::{
-    PlayoutConfig, SmoothingStats,
+    config::PlayoutConfig,
     playout::{ClockReading, PlayoutClocks},
+    stats::SmoothingStats,
 };
 
 /// Number of updates from which the interval is derived.

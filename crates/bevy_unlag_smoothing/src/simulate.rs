@@ -8,7 +8,7 @@ use bevy_unlag_core::{
     SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
 };
 
-use crate::{SmoothingPlugin, SmoothingSystems};
+use crate::plugin::{SmoothingPlugin, SmoothingSystems};
 
 /// Simulates proxies of the model `M` with [`ProxySmoothing::Simulate`] by [`MoveModel::proxy_step`], so
 /// that walls deflect them and floors support them; without this plugin they are extrapolated without

@@ -15,7 +15,7 @@
 //! use std::time::Duration;
 //! use bevy::prelude::*;
 //! use bevy_rapier3d::prelude::Collider;
-//! use bevy_unlag::{net::PlayerJoined, prelude::*};
+//! use bevy_unlag::{link_conditioner::LinkPreset, prelude::*};
 //! use bevy_unlag_testkit::{SteppedApps, TracePlugin, first_difference, headless_app, traces};
 //!
 //! fn level(mut commands: Commands) {

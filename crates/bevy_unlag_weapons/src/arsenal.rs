@@ -6,7 +6,7 @@ mod validation;
 use bevy::{asset::Asset, prelude::*};
 use checked_ron::RonError;
 
-use crate::{Shot, Splash, Weapon, WeaponId};
+use crate::weapon::{Shot, Splash, Weapon, WeaponId};
 
 /// All weapons of a game, by their [`WeaponId`]s; the same on both sides, but for damage, which only the
 /// server asks for. Default: one [rifle](Weapon::rifle).

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use checked_ron::RonAssetLoader;
 
-use crate::Arsenal;
+use crate::arsenal::Arsenal;
 
 /// Handle of the `*.weapons.ron` asset that becomes the app's [`Arsenal`] as soon as it is loaded, and again
 /// whenever it changes; [`ArsenalReplaced`] reports it. Errors are logged and leave the arsenal unchanged.

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError};
 use bevy_unlag_rewind::StampOverride;
 
-use crate::{Aim, MAX_PELLETS};
+use crate::{aim::Aim, spread::MAX_PELLETS};
 
 /// Maximum number of targets per shot that can be named as drawn from other snapshots than its view time
 /// implies.

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_rewind::RewindTimeSource;
 
-use crate::HitClaims;
+use crate::hit_claims::HitClaims;
 
 /// Server rules for accepting shots, for all weapons.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]

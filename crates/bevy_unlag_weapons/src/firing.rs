@@ -7,7 +7,11 @@ use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent};
 use bevy_unlag_rewind::TargetHit;
 
-use crate::{Aim, FireInput, PredictedShot, SLOTS, WeaponEvent, WeaponInput, WeaponState, WithWeapons};
+use crate::{
+    aim::Aim,
+    fire_input::FireInput,
+    weapon_extension::{PredictedShot, SLOTS, WeaponEvent, WeaponInput, WeaponState, WithWeapons},
+};
 use view_capture::{CapturedView, LocalPawn, LocalPawnItem, ViewCapture};
 
 /// Raw weapon controls of the local player's pawn. Requires [`Aim`]. Write it in every frame, or more often.

@@ -10,11 +10,11 @@ mod teams;
 
 use core::time::Duration;
 
-use crate::WeaponSystems;
+use crate::plugin::WeaponSystems;
 use bevy::prelude::*;
 use bevy_unlag_core::TickPlugin;
 
-use crate::{Damage, reflection};
+use crate::{reflection, verdict::Damage};
 
 pub use components::{Dead, Health, LastAttacker, PlayerScore};
 pub use death::{DeathCause, Died, Hazard};

@@ -5,7 +5,7 @@ use bevy_unlag_core::{
     BitReader, BitWriter, ExtendedState, Interpolate, InterpolationSpan, MoveModel, Wire, WireError,
 };
 
-use crate::{WeaponId, WeaponState};
+use crate::{weapon::WeaponId, weapon_extension::WeaponState};
 
 const WEAPON_BITS: u32 = 6;
 
@@ -89,7 +89,7 @@ pub(crate) fn update_held_weapons<M: MoveModel>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Arsenal;
+    use crate::arsenal::Arsenal;
 
     #[test]
     fn every_bit_pattern_decodes_and_survives_a_round_trip() {

@@ -4,7 +4,7 @@ use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::NetId;
 use bevy_unlag_rewind::ClaimedTarget;
 
-use crate::FireInput;
+use crate::fire_input::FireInput;
 
 /// Tolerance for client hit claims. By default claims are ignored; a game can opt into the rule of Unreal
 /// Tournament: the shot names the target that its screen showed it hitting, and the ray may miss that target

@@ -3,7 +3,9 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedState, MoveModel, NetId, NetRole};
 
-use crate::{Arsenal, SpreadSecret, WeaponId, WeaponState, spread};
+use crate::{
+    arsenal::Arsenal, shot_validation::SpreadSecret, spread, weapon::WeaponId, weapon_extension::WeaponState,
+};
 
 /// Weapons of a pawn, the first one held; on the server. Whenever the component is inserted or changed, the
 /// pawn gets these weapons with full ammunition: at its spawn and after a respawn.

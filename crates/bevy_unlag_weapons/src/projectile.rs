@@ -16,7 +16,10 @@ mod wire;
 use bevy::prelude::*;
 use bevy_unlag_core::VisualSystems;
 
-use crate::{Projectile, Shot, Weapon, WeaponSystems};
+use crate::{
+    plugin::WeaponSystems,
+    weapon::{Projectile, Shot, Weapon},
+};
 
 pub use client::{
     ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, ProjectileAppeared, ProjectileDisappeared,

@@ -12,11 +12,14 @@ use bevy_unlag_rewind::{
 };
 
 use crate::{
-    Arsenal, Damage, FireRules, HitList, OutgoingShotMessages, PredictedShot, RefusedShots, Shot,
-    ShotMessage, ShotRefusal, ShotResult, ShotVerdict, SpreadSource, Tracer, Weapon, WeaponEvent,
-    WithWeapons,
+    arsenal::Arsenal,
+    fire_rules::FireRules,
     hit_claims::LastClaims,
     projectile::{LaunchView, PendingLaunch, PendingLaunches},
+    tracer::{OutgoingShotMessages, ShotMessage, Tracer},
+    verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict},
+    weapon::{Shot, SpreadSource, Weapon},
+    weapon_extension::{PredictedShot, WeaponEvent, WithWeapons},
 };
 use beam_verdicts::BeamVerdicts;
 use hit_tests::{HitTest, HitTests};

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, MoveModel, MoveSystems, NetId};
 use bevy_unlag_rewind::{DrawnFrames, DrawnQuery, EvidenceLog, RewindView, RewindViewPlugin};
 
-use crate::{Arsenal, ShotFired, Weapon};
+use crate::{arsenal::Arsenal, firing::ShotFired, weapon::Weapon};
 
 /// Number of shots that the log keeps if no one else has enabled it.
 const KEPT: usize = 64;

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, look_direction, sin_cos_of_units};
 
-use crate::Aim;
+use crate::aim::Aim;
 
 /// Maximum number of pellets per shot.
 pub const MAX_PELLETS: usize = 16;

@@ -3,7 +3,14 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 
-use crate::{Aim, ProjectileEnd, ProjectileLaunch, ShotVerdict, SpreadCone, WeaponId, spread};
+use crate::{
+    aim::Aim,
+    projectile::{ProjectileEnd, ProjectileLaunch},
+    spread,
+    spread::SpreadCone,
+    verdict::ShotVerdict,
+    weapon::WeaponId,
+};
 
 /// Tracer of a remote player's shot; written on the server and on every client except the shooter's. It
 /// starts where the shooter is drawn.

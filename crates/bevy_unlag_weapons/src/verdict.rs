@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, Wire, WireError};
 use bevy_unlag_rewind::HitGroup;
 
-use crate::{NotFired, WeaponId};
+use crate::{weapon::WeaponId, weapon_extension::NotFired};
 
 /// Reason why the server refused a shot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Reflect)]

@@ -5,17 +5,20 @@ mod state;
 mod step;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
+use bevy_unlag_core::{BodyStep, Extended, MoveExtension, StepContext, Tick};
 
-use crate::{Aim, Arsenal, FireInput, SpreadCone, WeaponId};
+use crate::{aim::Aim, arsenal::Arsenal, fire_input::FireInput, spread::SpreadCone, weapon::WeaponId};
 
 pub use input::WeaponInput;
 pub use state::{FastestTurn, MAX_ROUNDS, SLOTS, WeaponSlot, WeaponState};
 
 /// Movement extension for weapons: held weapon, ammunition, cooldown, spread, charge and reload are predicted
-/// and replayed with the movement. A model extended with it is [`WithWeapons<M>`](crate::WithWeapons).
+/// and replayed with the movement. A model extended with it is [`WithWeapons<M>`].
 #[derive(Clone, Copy, Debug, TypePath)]
 pub struct WeaponExtension;
+
+/// A movement model extended with weapons ([`WeaponExtension`]).
+pub type WithWeapons<M> = Extended<M, WeaponExtension>;
 
 /// A fired shot, as predicted on the client and simulated on the server.
 #[derive(Clone, Copy, PartialEq, Debug, Reflect)]

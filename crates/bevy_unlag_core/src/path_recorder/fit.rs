@@ -4,8 +4,12 @@ use bevy::prelude::*;
 
 use super::PathKnotConfig;
 use crate::{
-    Arrival, Interpolation, InterpolationSpan, MAX_PATH_KNOTS, PoseSampler, ProxyUpdate, Snapshot,
-    hermite::HermiteWeights, units_to_angle,
+    angle::units_to_angle,
+    hermite::HermiteWeights,
+    interpolate::{Interpolation, InterpolationSpan},
+    proxy_update::{MAX_PATH_KNOTS, ProxyUpdate},
+    sampler::PoseSampler,
+    snapshot::{Arrival, Snapshot},
 };
 
 /// Change of velocity within a tick, in m/s, above which it counts as a jump.

@@ -1,5 +1,10 @@
 use super::*;
-use crate::{BaseView, PoseSampler, SnapshotHistory, Tick, ViewTime};
+use crate::{
+    base::BaseView,
+    history::SnapshotHistory,
+    sampler::PoseSampler,
+    tick::{Tick, ViewTime},
+};
 
 const DT: f32 = 1.0 / 64.0;
 

@@ -3,7 +3,11 @@
 use bevy::prelude::*;
 
 use super::{Arrival, POSITION_BITS, Snapshot, VELOCITY_BITS};
-use crate::{BitReader, BitWriter, Tick, Up, WireError};
+use crate::{
+    tick::Tick,
+    up::Up,
+    wire::{BitReader, BitWriter, WireError},
+};
 
 /// Returns the number of bits of a signed number; 0 needs none.
 fn width(value: i32) -> u32 {

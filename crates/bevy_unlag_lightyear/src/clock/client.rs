@@ -7,7 +7,7 @@ use lightyear::prelude::*;
 
 use super::{ClockPing, ClockPong, FrameTime};
 use crate::{
-    Bandwidth, MessageClass,
+    bandwidth::{Bandwidth, MessageClass},
     protocol::{ClockChannel, PingMessage, PongMessage},
 };
 

@@ -6,7 +6,7 @@ use lightyear::prelude::{server::ClientOf, *};
 
 use super::{ClockPing, ClockPong, TickTime};
 use crate::{
-    Bandwidth, MessageClass,
+    bandwidth::{Bandwidth, MessageClass},
     protocol::{ClockChannel, PingMessage, PongMessage},
 };
 

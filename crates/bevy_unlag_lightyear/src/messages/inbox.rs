@@ -18,7 +18,7 @@ use super::{
     message_types::{Envelope, GameMessageTypes, read_envelope_pawn},
 };
 use crate::{
-    Bandwidth, MessageClass,
+    bandwidth::{Bandwidth, MessageClass},
     pawn_names::NetIdMap,
     protocol::{GameReliableMessage, GameUnreliableMessage},
 };

@@ -21,9 +21,10 @@ use super::{
     message_types::{GameMessageType, GameMessageTypes, MessageTypeIndex, write_envelope},
 };
 use crate::{
-    Bandwidth, ComponentFilters, DownlinkBudget, LinkBudget, MessageClass,
-    budget::SnapshotSendQueue,
+    bandwidth::{Bandwidth, MessageClass},
+    budget::{DownlinkBudget, LinkBudget, SnapshotSendQueue},
     protocol::{GameReliableChannel, GameReliableMessage, GameUnreliableChannel, GameUnreliableMessage},
+    visibility::ComponentFilters,
 };
 
 /// System parameter that sends messages of a type registered with

@@ -23,7 +23,7 @@ use super::{
     restart::{KnownEpoch, MatchEpoch},
 };
 use crate::{
-    Bandwidth, MessageClass,
+    bandwidth::{Bandwidth, MessageClass},
     diagnostics::compare_with_server,
     protocol::{
         Hello, HelloMessage, ProtocolVersion, ServerEventChannel, Setup, SetupChannel, SetupMessage, bytes,

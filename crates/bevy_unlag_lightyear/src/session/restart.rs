@@ -6,7 +6,7 @@ use lightyear::prelude::{server::ClientOf, *};
 
 use super::handshake::{PendingSetup, setup_of};
 use crate::{
-    Bandwidth, MessageClass,
+    bandwidth::{Bandwidth, MessageClass},
     client::ReceiveSystems,
     protocol::{RestartMessage, ServerEventChannel, Setup},
 };

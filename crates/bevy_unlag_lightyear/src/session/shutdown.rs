@@ -15,7 +15,7 @@ use lightyear::{
 use lightyear_guard::{Kick, KickReason, PendingKick};
 
 use crate::{
-    Bandwidth, MessageClass,
+    bandwidth::{Bandwidth, MessageClass},
     protocol::{ServerEventChannel, ShutdownMessage},
 };
 

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::{MAX_TIMER, read_timer, write_timer};
-use crate::{MoveAbility, MovementMode, Mover, server_queries::debug_hash};
+use crate::{ability::MoveAbility, mode::MovementMode, mover::Mover, server_queries::debug_hash};
 
 /// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding along
 /// walls. It is a custom mode: register one with [`ModePhysics::Ability`](crate::ModePhysics::Ability)
@@ -43,12 +43,12 @@ impl DashConfig {
     ///
     /// # Errors
     /// Returns [`TooManyModes`](crate::TooManyModes) when `capsule` has no room for another custom mode.
-    pub fn register(capsule: &mut crate::CapsuleConfig) -> Result<Self, crate::TooManyModes> {
-        let mode = capsule.register_mode(crate::CustomMode {
+    pub fn register(capsule: &mut crate::config::CapsuleConfig) -> Result<Self, crate::config::TooManyModes> {
+        let mode = capsule.register_mode(crate::mode::CustomMode {
             name: Self::MODE.to_owned(),
-            physics: crate::ModePhysics::Ability,
+            physics: crate::mode::ModePhysics::Ability,
             can_jump: false,
-            ..crate::CustomMode::default()
+            ..crate::mode::CustomMode::default()
         })?;
         Ok(Self { mode, ..Self::default() })
     }

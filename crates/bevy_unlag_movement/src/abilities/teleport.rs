@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::{MAX_TIMER, read_timer, write_timer};
-use crate::{MoveAbility, Mover, server_queries::debug_hash};
+use crate::{ability::MoveAbility, mover::Mover, server_queries::debug_hash};
 
 /// Teleports the pawn [`TeleportConfig::distance`] ahead when the button is pressed and the capsule is
 /// free at the destination. Obstacles in between are ignored.

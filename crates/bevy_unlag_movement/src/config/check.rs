@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::CapsuleConfig;
+use crate::config::CapsuleConfig;
 
 /// Field of a [`CapsuleConfig`] or a `KartConfig` that is out of range. Steps
 /// accept it and stay finite, but the pawn may not move, or may fall through the world.

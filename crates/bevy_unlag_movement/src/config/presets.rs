@@ -1,6 +1,6 @@
 //! Presets of the capsule tuning.
 
-use crate::{AccelerationModel, CapsuleConfig};
+use crate::config::{AccelerationModel, CapsuleConfig};
 
 impl CapsuleConfig {
     /// Fast preset with floaty jumps: Quake III's constants at 1 unit = 1 inch. Speed 8.1 m/s, gravity

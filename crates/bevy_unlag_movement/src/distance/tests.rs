@@ -7,7 +7,7 @@ use bevy_rapier3d::parry::{
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::*;
-use crate::{BaseId, part::triangle_normal};
+use crate::{base::BaseId, part::triangle_normal};
 
 fn part(shape: PartShape, aabb: Aabb) -> Part {
     Part { aabb, shape, order: 0, index: 0, base: BaseId::NONE, one_way: None, pawn: false }

@@ -3,8 +3,7 @@
 use bevy::prelude::*;
 
 use crate::{
-    InvalidConfig, PawnCollision,
-    config::{FieldRange, check_ranges},
+    config::{FieldRange, InvalidConfig, PawnCollision, check_ranges},
     floor::FloorRules,
     pawn_capsules::PawnCollisionConfig,
     sweep::Body,

@@ -8,7 +8,7 @@ use super::{
     dynamics::KartMotion,
     step::{KartStep, frame, seconds_of},
 };
-use crate::{MoverWorld, scene::Include};
+use crate::{scene::Include, world::MoverWorld};
 
 /// Change of velocity by a wall in metres per second above which it counts as a hit.
 const DEFLECTED: f32 = 0.05;

@@ -10,7 +10,7 @@ use super::{
     state::MAX_SECONDS,
 };
 use crate::{
-    MoverWorld, PawnCollision,
+    config::PawnCollision,
     depenetration::{Depenetration, depenetrate},
     floor::{Floor, FloorRules, HOVER_MAX, along_floor, find_floor, hover_above},
     floor_motion::{FloorMotion, impact, move_along_floor},
@@ -22,6 +22,7 @@ use crate::{
     scene::Include,
     state::MAX_POSITION,
     sweep::{Body, SKIN, sweep},
+    world::MoverWorld,
 };
 
 /// Depth in metres below the wheels that is searched first for the floor of the last step.

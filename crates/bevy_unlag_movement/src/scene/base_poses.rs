@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::BasePoses;
 
 use super::MoverScene;
-use crate::BaseId;
+use crate::base::BaseId;
 
 /// Updates [`BasePoses`] when anything about bases has changed.
 pub(super) fn update_base_poses(

@@ -6,7 +6,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, Tick};
 
-use crate::MovementBase;
+use crate::base::MovementBase;
 
 /// Returns the time in seconds on the time line of bases, at the end of a step of `dt` seconds that
 /// simulates `tick`. There must be no other formula: a replay needs the same bits.

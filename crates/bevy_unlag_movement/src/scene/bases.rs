@@ -10,7 +10,7 @@ use bevy_rapier3d::parry::{
 };
 
 use super::obstacle::Obstacle;
-use crate::{BaseId, BaseTrack};
+use crate::base::{BaseId, BaseTrack};
 
 /// Largest nesting depth of bases.
 const MAX_DEPTH: u32 = 16;

@@ -16,7 +16,10 @@ use super::{
     obstacle::{Obstacle, bounds},
     volumes::Volume,
 };
-use crate::{MoveVolume, MovementBase, OneWayCollider};
+use crate::{
+    base::MovementBase,
+    volume::{MoveVolume, OneWayCollider},
+};
 
 /// Maximum number of ancestors that are visited. It ends a cycle of parents; no real level is as deep.
 const MAX_ANCESTORS: usize = 256;

@@ -11,7 +11,7 @@ use super::{
     cache::{self, CachedParts},
     part_builder::{PartBuilder, sort, turned},
 };
-use crate::{BaseId, frame::Frame, part::Part};
+use crate::{base::BaseId, frame::Frame, part::Part};
 
 /// Margin in metres by which the collected region exceeds the requested one, so that later moves find
 /// their parts in it. A larger margin means fewer searches and more parts to examine per move.

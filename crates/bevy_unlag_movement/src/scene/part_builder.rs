@@ -12,7 +12,7 @@ use super::{
     stable_hash::StableHasher,
 };
 use crate::{
-    BaseId,
+    base::BaseId,
     part::{Part, PartShape, triangle_normal},
 };
 

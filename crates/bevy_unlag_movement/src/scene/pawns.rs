@@ -5,7 +5,7 @@ use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 
 use super::stable_hash::StableHasher;
 use crate::{
-    BaseId,
+    base::BaseId,
     frame::Frame,
     part::{Part, PartShape},
 };

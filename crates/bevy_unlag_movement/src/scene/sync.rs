@@ -12,7 +12,10 @@ use bevy_rapier3d::{
 use bevy_unlag_core::MoveSystems;
 
 use super::{MoverScene, PawnCapsule, base_poses, base_transforms, classification::SceneQueries};
-use crate::{MoveVolume, MovementBase, OneWayCollider};
+use crate::{
+    base::MovementBase,
+    volume::{MoveVolume, OneWayCollider},
+};
 
 /// System sets that update [`MoverScene`] and movement bases.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]

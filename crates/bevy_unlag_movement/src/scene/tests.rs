@@ -16,9 +16,10 @@ use bevy_unlag_core::MoveSystems;
 
 use super::{Include, MoverScene, sync::sync};
 use crate::{
-    MoveVolume, MovementPlugin, VolumeId,
     frame::Frame,
     part::{Part, PartShape},
+    plugin::MovementPlugin,
+    volume::{MoveVolume, VolumeId},
 };
 
 const DT: f32 = 1.0 / 64.0;

@@ -3,7 +3,7 @@
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 use bevy_rapier3d::parry::{bounding_volume::Aabb, math::Pose, shape::SharedShape};
 
-use crate::{MoveVolume, VolumeId};
+use crate::volume::{MoveVolume, VolumeId};
 
 /// Volume in world space.
 pub(super) struct Volume {

@@ -5,9 +5,11 @@ use bevy_unlag_core::{LimbPoses, PoseSample, SUB_TICKS, ViewStamp};
 
 use super::DrawnQuery;
 use crate::{
-    FlightStepHit, RewindFilter, TargetHit, WorldHit,
-    query::{BallPath, is_continuous, validity},
+    query::{BallPath, FlightStepHit, is_continuous, validity},
+    query_result::TargetHit,
     target::{Body, HeadPriorityHit, is_nearer},
+    view::RewindFilter,
+    world::WorldHit,
 };
 
 impl DrawnQuery<'_, '_> {

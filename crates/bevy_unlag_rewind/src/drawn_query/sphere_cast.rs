@@ -6,10 +6,11 @@ use bevy_unlag_core::LimbPoses;
 
 use super::DrawnQuery;
 use crate::{
-    MeleeArc, MeleeHit, RewindFilter, TargetHit, WorldHit,
-    query::{FirstSweepHit, Swing, in_order, validity},
+    query::{FirstSweepHit, MeleeArc, MeleeHit, Swing, in_order, validity},
+    query_result::TargetHit,
     target::UnitRay,
-    world::NearestObstacle,
+    view::RewindFilter,
+    world::{NearestObstacle, WorldHit},
 };
 
 impl DrawnQuery<'_, '_> {

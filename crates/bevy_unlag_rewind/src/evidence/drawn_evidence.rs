@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, NetId, PoseSample, ViewStamp, ViewTime};
 
-use crate::{DrawnQuery, HitBoxes};
+use crate::{drawn_query::DrawnQuery, hit_boxes::HitBoxes};
 
 /// Record of what the shooter's screen showed near the path of a shot. It stays on the client and can be
 /// overlaid with the server's [`ShotEvidence`](crate::ShotEvidence).

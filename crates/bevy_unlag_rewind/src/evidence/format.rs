@@ -5,7 +5,7 @@ use bevy_unlag_core::{PoseSample, Snapshot, WireError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::ShotEvidence;
-use crate::{BodyBounds, FileShape};
+use crate::{hit_box_file::FileShape, hit_boxes::BodyBounds};
 
 /// Version of the binary form: its first byte. Version 1 had none. Increase it when any type in a record
 /// changes, also in core: the bytes hold no names of fields.

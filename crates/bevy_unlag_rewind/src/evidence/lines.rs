@@ -5,7 +5,13 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{PoseSample, PoseSampler, ViewStamp, ViewTime};
 
 use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::bounding_box};
-use crate::{BodyBounds, FileShape, FrameHistory, HitBoxes, Miss, target::Target};
+use crate::{
+    history::FrameHistory,
+    hit_box_file::FileShape,
+    hit_boxes::{BodyBounds, HitBoxes},
+    query_result::Miss,
+    target::Target,
+};
 
 /// Role of a line in the drawing, for its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -6,7 +6,10 @@ use bevy_unlag_core::MAX_LIMBS;
 use serde::{Deserialize, Serialize};
 
 use super::format::checked;
-use crate::{BodyBounds, FileShape, HitBox, HitBoxes, HitGroup};
+use crate::{
+    hit_box_file::FileShape,
+    hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup},
+};
 
 /// Serialised [`HitBoxes`].
 #[derive(Serialize, Deserialize)]

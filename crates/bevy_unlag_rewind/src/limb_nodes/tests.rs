@@ -9,8 +9,11 @@ use bevy_unlag_core::{DrawnPose, LimbPoses, NetId, SUB_TICKS, Tick, ViewTime, Vi
 
 use super::*;
 use crate::{
-    BodyBounds, DrawnQuery, HUMANOID_LIMBS, HitBox, HitBoxes, HitGroup, RewindFilter, RewindQuery,
-    RewindTime, humanoid_hit_boxes,
+    drawn_query::DrawnQuery,
+    hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup},
+    humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes},
+    query::RewindQuery,
+    view::{RewindFilter, RewindTime},
 };
 use animated_server::{Stage, build_skeleton, pose_skeleton};
 use scripted_motion::{Dance, GAITS, dance, gait};

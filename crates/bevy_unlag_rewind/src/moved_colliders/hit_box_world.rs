@@ -17,7 +17,10 @@ use bevy_rapier3d::{
 };
 use bevy_unlag_core::NetId;
 
-use crate::{HitBoxes, HitGroup, target::UnitRay};
+use crate::{
+    hit_boxes::{HitBoxes, HitGroup},
+    target::UnitRay,
+};
 
 /// Collision groups of a collider that cannot be hit.
 const NOBODY: InteractionGroups = InteractionGroups::none();
@@ -208,7 +211,7 @@ mod tests {
     use rand::{Rng, SeedableRng, rngs::SmallRng};
 
     use super::*;
-    use crate::{BodyBounds, HitBox};
+    use crate::hit_boxes::{BodyBounds, HitBox};
 
     #[test]
     fn ray_casts_agree_with_brute_force_after_colliders_moved() {

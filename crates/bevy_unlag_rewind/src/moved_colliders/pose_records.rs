@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
 
-use crate::HitBoxes;
+use crate::hit_boxes::HitBoxes;
 
 /// World pose of a hit box in one tick.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +118,7 @@ impl FrameList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BodyBounds, HitBox, HitGroup};
+    use crate::hit_boxes::{BodyBounds, HitBox, HitGroup};
     use bevy_rapier3d::prelude::Collider;
 
     #[test]

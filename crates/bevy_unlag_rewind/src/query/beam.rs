@@ -5,7 +5,7 @@ use bevy_unlag_core::Tick;
 
 use super::{Rewound, ray_bundle::passes_box, validity};
 use crate::{
-    Miss, TargetHit,
+    query_result::{Miss, TargetHit},
     target::{FirstHit, UnitRay},
     world::NearbyColliders,
 };

@@ -9,7 +9,12 @@ use super::{
     ray_bundle::{passes_box, way},
     validity,
 };
-use crate::{HitGroup, Miss, TargetHit, target::Body, target::UnitRay, world::NearbyColliders};
+use crate::{
+    hit_boxes::HitGroup,
+    query_result::{Miss, TargetHit},
+    target::{Body, UnitRay},
+    world::NearbyColliders,
+};
 
 /// Target within the radius of a blast.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -9,8 +9,9 @@ use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::Rewound;
 use crate::{
-    HitBox, Miss, TargetHit,
     evidence::{checked, clamped_padding},
+    hit_boxes::HitBox,
+    query_result::{Miss, TargetHit},
     target::UnitRay,
     world::parry_pose,
 };

@@ -4,7 +4,11 @@ use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, PoseSample, ViewTime};
 
 use super::{Rewound, rewound::StoredTarget};
-use crate::{Frame, Miss, RewindTime, TargetHit};
+use crate::{
+    frame::Frame,
+    query_result::{Miss, TargetHit},
+    view::RewindTime,
+};
 
 /// Distance in metres from the centre of a hit box at which obstruction tests end.
 const NEAR: f32 = 0.02;

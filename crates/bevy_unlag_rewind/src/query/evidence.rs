@@ -5,8 +5,11 @@ use bevy_unlag_core::{LimbPoses, SUB_TICKS, Snapshot, ViewStamp, ViewTime};
 
 use super::{Rewound, rewound::StoredTarget};
 use crate::{
-    BaseEvidence, CandidateEvidence, HitBoxes, Miss, OccluderEvidence, ShotEvidence, evidence::is_exact,
-    table::Probe, target::UnitRay,
+    evidence::{BaseEvidence, CandidateEvidence, OccluderEvidence, ShotEvidence, is_exact},
+    hit_boxes::HitBoxes,
+    query_result::Miss,
+    table::Probe,
+    target::UnitRay,
 };
 
 impl Rewound<'_, '_, '_> {

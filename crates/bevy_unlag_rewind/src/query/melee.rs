@@ -8,7 +8,7 @@ use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, overlap::around, validity};
 use crate::{
-    Miss, TargetHit,
+    query_result::{Miss, TargetHit},
     target::{Body, UnitRay},
     world::parry_pose,
 };

@@ -5,8 +5,12 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    Miss, QueryView, RewindLimits, RewindMode, RewindRefusal, RewoundTime, StampOverride, table::RowKey,
-    target::Target, view_time_validator::EXTRA_DELAY_PER_TICK,
+    limits::{RewindLimits, RewindMode, RewindRefusal},
+    query_result::{Miss, RewoundTime},
+    table::RowKey,
+    target::Target,
+    view::{QueryView, StampOverride},
+    view_time_validator::EXTRA_DELAY_PER_TICK,
 };
 use bevy_unlag_smoothing::SentSnapshots;
 

@@ -8,9 +8,11 @@ use super::{
     rewound::{MissReason, StoredTarget},
 };
 use crate::{
-    HitBox, Miss, MovedColliders, MovedPoses, RewindBackend, RewindTime, TargetHit,
-    moved_colliders::ColliderMover,
+    hit_boxes::HitBox,
+    moved_colliders::{ColliderMover, MovedColliders, MovedPoses, RewindBackend},
+    query_result::{Miss, TargetHit},
     target::{Body, HeadPriorityHit, UnitRay},
+    view::RewindTime,
 };
 
 /// Iterates over the world poses of a body's boxes.

@@ -6,7 +6,8 @@ use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, validity};
 use crate::{
-    HitGroup, Miss, TargetHit,
+    hit_boxes::HitGroup,
+    query_result::{Miss, TargetHit},
     table::Probe,
     target::{Body, is_nearer},
     world::parry_pose,

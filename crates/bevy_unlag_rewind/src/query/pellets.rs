@@ -9,9 +9,11 @@ use super::{
     ray_bundle::{RayBundle, RaySet},
 };
 use crate::{
-    HitGroup, Miss, TargetHit, WorldHit,
+    hit_boxes::HitGroup,
+    query_result::{Miss, TargetHit},
     swept_bounds::SweptBounds,
     target::{FirstHit, UnitRay},
+    world::WorldHit,
 };
 
 /// Results of the pellets of one shot. Keep it in a `Local`: reusing it avoids allocations.

@@ -4,7 +4,12 @@ use bevy::prelude::*;
 use bevy_unlag_core::LimbPoses;
 
 use super::Rewound;
-use crate::{Miss, TargetHit, WorldHit, table::Probe, target::UnitRay};
+use crate::{
+    query_result::{Miss, TargetHit},
+    table::Probe,
+    target::UnitRay,
+    world::WorldHit,
+};
 
 /// Effect of the world on a ray that passes through targets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -12,7 +12,10 @@ use super::{
     ray_bundle::{passes_box, way},
     validity,
 };
-use crate::{Miss, TargetHit, WorldHit, world::NearbyColliders};
+use crate::{
+    query_result::{Miss, TargetHit},
+    world::{NearbyColliders, WorldHit},
+};
 pub(crate) use flight_step::{BallPath, is_continuous};
 use flight_step::{FlightStep, StepHit};
 pub use step::FlightStepHit;

@@ -5,11 +5,13 @@ use bevy_unlag_core::{BaseView, LimbPoses, NetId, PoseSample, ProxySmoothing, Vi
 
 use super::{Moment, RewindQuery, validity};
 use crate::{
-    FrameHistory, Miss, Occluder, RewindFilter, RewoundTime, TargetHit, WorldHit,
+    history::FrameHistory,
+    query_result::{Miss, RewoundTime, TargetHit},
     swept_bounds::SweptBounds,
     table::{DespawnedTarget, Probe, RowKey, TargetEntry},
     target::{Body, FirstHit, HeadPriorityHit, Target, UnitRay},
-    world::NearestObstacle,
+    view::RewindFilter,
+    world::{NearestObstacle, Occluder, WorldHit},
 };
 use bevy_unlag_smoothing::PublishedPath;
 

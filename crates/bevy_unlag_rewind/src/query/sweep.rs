@@ -9,11 +9,12 @@ use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, validity};
 use crate::{
-    HitGroup, Miss, TargetHit, WorldHit,
+    hit_boxes::HitGroup,
+    query_result::{Miss, TargetHit},
     shape::Shape,
     table::Probe,
     target::{Body, HeadPriorityHit, Nearest, UnitRay, is_nearer},
-    world::{NearestObstacle, parry_pose},
+    world::{NearestObstacle, WorldHit, parry_pose},
 };
 
 impl Rewound<'_, '_, '_> {

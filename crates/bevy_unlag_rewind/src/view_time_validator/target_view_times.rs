@@ -4,7 +4,7 @@ use core::ops::Deref;
 
 use bevy_unlag_core::{NetId, SUB_TICKS, Tick};
 
-use crate::StampOverride;
+use crate::view::StampOverride;
 
 /// Maximum number of stored targets.
 const CAPACITY: usize = 64;

@@ -4,7 +4,7 @@ use bevy::time::TimeUpdateStrategy;
 use bevy_unlag_core::{ProxyUpdate, Snapshot, Tick};
 
 use super::*;
-use crate::SmoothingPlugin;
+use crate::plugin::SmoothingPlugin;
 
 const FIRST: Tick = Tick(u32::MAX - 40);
 const RADIUS: f32 = 5.0;

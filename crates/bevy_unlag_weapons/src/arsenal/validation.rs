@@ -4,8 +4,11 @@ use checked_ron::RonError;
 
 use super::Arsenal;
 use crate::{
-    Bounce, DamageTable, FireMode, MAX_PELLETS, Projectile, Recoil, Reload, Shot, Splash, Spread,
-    SpreadSource, Weapon, weapon_extension::MAX_ROUNDS,
+    spread::MAX_PELLETS,
+    weapon::{
+        Bounce, DamageTable, FireMode, Projectile, Recoil, Reload, Shot, Splash, Spread, SpreadSource, Weapon,
+    },
+    weapon_extension::MAX_ROUNDS,
 };
 
 /// Allowed range of a number: the field and its inclusive bounds.

@@ -12,8 +12,13 @@ use bevy_unlag_rewind::{DrawnQuery, MeleeArc, RewindFilter, StampOverride, Team}
 
 use super::ShotRay;
 use crate::{
-    Aim, Arsenal, FireInput, FireRules, MAX_OVERRIDES, PredictedShot, ShooterView, Shot, SpreadSource,
-    Weapon, WeaponState, spread,
+    aim::Aim,
+    arsenal::Arsenal,
+    fire_input::{FireInput, MAX_OVERRIDES, ShooterView},
+    fire_rules::FireRules,
+    spread,
+    weapon::{Shot, SpreadSource, Weapon},
+    weapon_extension::{PredictedShot, WeaponState},
 };
 
 /// Share of the server's eye tolerance that a displaced eye uses: the rest is reserved for the movement of

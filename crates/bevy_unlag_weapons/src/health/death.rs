@@ -11,7 +11,7 @@ use bevy_unlag_core::{CurrentTick, Tick};
 use bevy_unlag_rewind::Team;
 
 use super::{Dead, Health, LastAttacker, PlayerScore, RespawnRules, SpawnProtection, ticks};
-use crate::Damage;
+use crate::verdict::Damage;
 
 /// Damage or healing by the world: a fall, lava, the void. Games write it before
 /// [`WeaponSystems::ApplyDamage`](crate::WeaponSystems::ApplyDamage).

@@ -5,7 +5,7 @@ use bevy_unlag_core::{CurrentTick, Tick};
 use bevy_unlag_rewind::Team;
 
 use super::*;
-use crate::{TargetCount, WeaponId};
+use crate::{verdict::TargetCount, weapon::WeaponId};
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 

@@ -14,7 +14,13 @@ use super::{
     ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
     display::{DisplayedProjectiles, key_of},
 };
-use crate::{Arsenal, FireRules, ShotFired, ShotResult, ShotVerdict, WeaponId};
+use crate::{
+    arsenal::Arsenal,
+    fire_rules::FireRules,
+    firing::ShotFired,
+    verdict::{ShotResult, ShotVerdict},
+    weapon::WeaponId,
+};
 
 /// A projectile as displayed on this screen. Entities with it are spawned and despawned automatically; the
 /// game attaches visuals and moves them.

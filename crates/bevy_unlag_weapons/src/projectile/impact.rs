@@ -5,8 +5,10 @@ use bevy_unlag_rewind::{BlastHit, Miss, RewindFilter, RewindTime, Rewound, Targe
 
 use super::server::{ProjectileContext, ProjectileOutput, ServerProjectile};
 use crate::{
-    HitList, Projectile, ProjectileEndKind, Splash, Weapon,
+    projectile::ProjectileEndKind,
     shot_validation::{ShotHit, write_damage},
+    verdict::HitList,
+    weapon::{Projectile, Splash, Weapon},
 };
 
 /// Distance of the explosion from the surface, in metres: directly on it, nothing would be in line of sight.

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewTime};
 use bevy_unlag_rewind::{QueryView, RewindLimits, StampOverride, Team};
 
-use crate::{MAX_OVERRIDES, PredictedShot};
+use crate::{fire_input::MAX_OVERRIDES, weapon_extension::PredictedShot};
 
 /// A projectile about to be launched; on the server.
 #[derive(Clone, Copy, Debug)]

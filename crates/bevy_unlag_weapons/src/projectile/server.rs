@@ -14,8 +14,12 @@ use super::{
     trajectory::reflect,
 };
 use crate::{
-    Arsenal, HitList, Projectile, ProjectileEnd, ShotMessage, ShotRefusal, ShotResult, ShotVerdict, Weapon,
+    arsenal::Arsenal,
+    projectile::ProjectileEnd,
     shot_validation::ShotOutput,
+    tracer::ShotMessage,
+    verdict::{HitList, ShotRefusal, ShotResult, ShotVerdict},
+    weapon::{Projectile, Weapon},
 };
 
 /// Distance from a pawn after a bounce, in metres.

@@ -6,7 +6,7 @@ use bevy_unlag_core::SUB_TICKS;
 use bevy_unlag_rewind::{Ballistic, WallContact};
 
 use super::ProjectileLaunch;
-use crate::{Bounce, Projectile, weapon::ticks};
+use crate::weapon::{Bounce, Projectile, ticks};
 
 /// Distance from a wall after a bounce, in metres.
 const SKIN: f32 = 1e-3;

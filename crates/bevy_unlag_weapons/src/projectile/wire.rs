@@ -4,7 +4,11 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, SUB_TICKS, Tick, ViewTime, Wire, WireError};
 use bevy_unlag_rewind::HitGroup;
 
-use crate::{Aim, PredictedShot, Projectile, WeaponId};
+use crate::{
+    aim::Aim,
+    weapon::{Projectile, WeaponId},
+    weapon_extension::PredictedShot,
+};
 
 /// Launch of a projectile. Written on the server, and on every client that receives it; again whenever the
 /// projectile has bounced off a pawn. The shooter's client simulates with exactly the same rounded values.

@@ -2,7 +2,7 @@
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 
-use crate::ShotVerdict;
+use crate::verdict::ShotVerdict;
 
 /// Last verdict on every shooter's beam.
 #[derive(Default)]
@@ -24,7 +24,7 @@ impl BeamVerdicts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ShotResult;
+    use crate::verdict::ShotResult;
     use bevy_unlag_core::Tick;
 
     #[test]

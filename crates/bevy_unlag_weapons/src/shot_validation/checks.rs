@@ -3,7 +3,13 @@
 use bevy::prelude::*;
 use bevy_unlag_rewind::RewindQuery;
 
-use crate::{Aim, FireRules, PredictedShot, Shot, ShotRefusal, SpreadSource, Weapon};
+use crate::{
+    aim::Aim,
+    fire_rules::FireRules,
+    verdict::ShotRefusal,
+    weapon::{Shot, SpreadSource, Weapon},
+    weapon_extension::PredictedShot,
+};
 
 /// Returns the eye position that the shot is traced from: the drawn eye, or the nearest position within the
 /// tolerance of the server's eye position. A large distance alone is no reason for a refusal: a pawn that was
@@ -66,7 +72,12 @@ pub(super) fn pellets(round: &PredictedShot, weapon: &Weapon) -> Result<(), Shot
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FastestTurn, FireInput, Spread, SpreadCone, WeaponId};
+    use crate::{
+        fire_input::FireInput,
+        spread::SpreadCone,
+        weapon::{Spread, WeaponId},
+        weapon_extension::FastestTurn,
+    };
     use bevy_unlag_core::Tick;
 
     const TICK: f32 = 1.0 / 64.0;

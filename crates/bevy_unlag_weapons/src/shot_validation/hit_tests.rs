@@ -8,7 +8,12 @@ use bevy_unlag_rewind::{
 };
 
 use super::ShotOutput;
-use crate::{Damage, PredictedShot, Shot, TargetCount, TracerPath, Weapon, WeaponId};
+use crate::{
+    tracer::TracerPath,
+    verdict::{Damage, TargetCount},
+    weapon::{Shot, Weapon, WeaponId},
+    weapon_extension::PredictedShot,
+};
 
 /// Maximum angle from straight behind of a backstab, in radians.
 const BACKSTAB_ANGLE: f32 = core::f32::consts::FRAC_PI_3;

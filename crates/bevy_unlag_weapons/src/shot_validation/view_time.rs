@@ -10,7 +10,13 @@ use bevy_unlag_rewind::{
 };
 use bevy_unlag_smoothing::SentSnapshots;
 
-use crate::{FireRules, MAX_OVERRIDES, ShooterView, ShotRefusal, Weapon, WithWeapons};
+use crate::{
+    fire_input::{MAX_OVERRIDES, ShooterView},
+    fire_rules::FireRules,
+    verdict::ShotRefusal,
+    weapon::Weapon,
+    weapon_extension::WithWeapons,
+};
 
 /// Additional time beyond the round trip until a client's moves reflect the death of its pawn: frames,
 /// buffers and lost packets.

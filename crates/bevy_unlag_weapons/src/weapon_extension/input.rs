@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::SLOTS;
-use crate::FireInput;
+use crate::fire_input::FireInput;
 
 /// Weapon input of one tick, as sent to the server.
 #[derive(Clone, Copy, Debug, Default, Reflect)]

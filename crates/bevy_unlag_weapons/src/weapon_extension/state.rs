@@ -3,7 +3,11 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
-use crate::{Aim, Arsenal, FireMode, Weapon, WeaponId, weapon::ticks};
+use crate::{
+    aim::Aim,
+    arsenal::Arsenal,
+    weapon::{FireMode, Weapon, WeaponId, ticks},
+};
 
 /// Number of weapon slots of a pawn.
 pub const SLOTS: usize = 6;

@@ -4,9 +4,11 @@ use bevy_unlag_core::{BodyStep, StepContext, Tick};
 
 use super::{FastestTurn, NotFired, PredictedShot, SLOTS, WeaponEvent, WeaponInput, WeaponSlot, WeaponState};
 use crate::{
-    Aim, Arsenal, FireInput, FireMode, Reload, SpreadCone, Weapon, WeaponId,
-    spread::shot_seed,
-    weapon::{ticks, units},
+    aim::Aim,
+    arsenal::Arsenal,
+    fire_input::FireInput,
+    spread::{SpreadCone, shot_seed},
+    weapon::{FireMode, Reload, Weapon, WeaponId, ticks, units},
 };
 
 /// Decay of the recorded fastest turn, in degrees per second.

@@ -4,7 +4,10 @@ use bevy_unlag_core::{CurrentTick, Tick};
 
 use super::*;
 use crate::scene::seconds_at;
-use crate::{BaseId, BaseTrack, MovementBase, OneWayCollider, Shuttle, Turntable};
+use crate::{
+    base::{BaseId, BaseTrack, MovementBase, Shuttle, Turntable},
+    volume::OneWayCollider,
+};
 
 fn still(x: f32) -> BaseTrack {
     BaseTrack::Still(Isometry3d::from_translation(Vec3::X * x))

@@ -1,7 +1,7 @@
 //! Tests of the order of parts and of the cache between steps.
 
 use super::*;
-use crate::PawnCapsule;
+use crate::scene::PawnCapsule;
 
 /// Returns ten overlapping shapes around the origin.
 fn overlapping_shapes() -> Vec<(Collider, Transform)> {

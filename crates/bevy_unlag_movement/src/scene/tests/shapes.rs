@@ -3,7 +3,7 @@
 use bevy_rapier3d::parry::math::Pose;
 
 use super::*;
-use crate::OneWayCollider;
+use crate::volume::OneWayCollider;
 
 /// Returns the parts of one collider around the origin.
 fn cut(collider: Collider, transform: Transform) -> Vec<Part> {

@@ -9,7 +9,12 @@ use bevy_unlag_core::{
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 
 use super::scripted_motion::Dance;
-use crate::{FrameHistory, HUMANOID_LIMBS, LimbNodes, LimbRecordInterval, RewindPlugin, humanoid_hit_boxes};
+use crate::{
+    history::FrameHistory,
+    humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes},
+    limb_nodes::{LimbNodes, LimbRecordInterval},
+    plugin::RewindPlugin,
+};
 use bevy_unlag_smoothing::{PublishedPath, RecordTransform};
 
 /// Parent of each limb.

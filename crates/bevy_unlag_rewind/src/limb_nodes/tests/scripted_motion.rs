@@ -3,7 +3,7 @@
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, PoseSample};
 
-use crate::{HUMANOID_LIMBS, humanoid_rig};
+use crate::humanoid::{HUMANOID_LIMBS, humanoid_rig};
 
 /// Pose of a body with its limb poses in body space.
 pub type Moment = (PoseSample, Vec<Isometry3d>);

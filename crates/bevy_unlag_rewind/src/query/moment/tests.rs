@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, PathKnotConfig, ProxySmoothing, Snapshot};
 
 use super::*;
-use crate::{FrameHistory, HighPing};
+use crate::{history::FrameHistory, limits::HighPing};
 use bevy_unlag_smoothing::PublishedPath;
 
 /// Longer than two windows of update intervals, so that earlier rates are forgotten.

@@ -5,11 +5,12 @@ use bevy_rapier3d::parry::shape::Ball;
 use bevy_unlag_core::LimbPoses;
 
 use crate::{
-    BodyBounds, HitGroup, Occluder, Rewound, TargetHit, WorldHit,
-    query::ray_bundle::way,
+    hit_boxes::{BodyBounds, HitGroup},
+    query::{Rewound, ray_bundle::way},
+    query_result::TargetHit,
     table::Probe,
     target::{Body, HeadPriorityHit, Nearest, UnitRay, is_nearer},
-    world::NearbyColliders,
+    world::{NearbyColliders, Occluder, WorldHit},
 };
 
 /// Step from one moment to the next.

@@ -4,7 +4,11 @@ use bevy::prelude::*;
 use bevy_unlag_core::LimbPoses;
 
 use super::flight_step::FlightStep;
-use crate::{Rewound, TargetHit, query::validity, world::NearbyColliders};
+use crate::{
+    query::{Rewound, validity},
+    query_result::TargetHit,
+    world::NearbyColliders,
+};
 
 /// Hit of a projectile in a step.
 #[derive(Clone, Copy, PartialEq, Debug)]

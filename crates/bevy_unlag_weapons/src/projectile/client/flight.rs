@@ -9,11 +9,12 @@ use super::{
     ProjectileDisappeared,
 };
 use crate::{
-    PathSegment, Projectile, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
     projectile::{
+        PathSegment, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
         display::{DisplayedEnd, DisplayedProjectile},
         server::bounce_off_pawn,
     },
+    weapon::Projectile,
 };
 
 /// Distance from the server's end point within which the local path is taken as correct, in metres.

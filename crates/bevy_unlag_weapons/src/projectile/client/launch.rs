@@ -4,11 +4,13 @@ use bevy_unlag_core::{NetRole, SUB_TICKS, ViewTime};
 
 use super::DisplayContext;
 use crate::{
-    PathSegment, Projectile, ProjectileLaunch, ShotFired, Trajectory, WeaponId,
+    firing::ShotFired,
     projectile::{
+        PathSegment, ProjectileLaunch, Trajectory,
         display::{DisplayedProjectile, DisplayedProjectiles, EASE_TIME},
         flying,
     },
+    weapon::{Projectile, WeaponId},
 };
 
 /// Maximum distance between the launch position and the shooter's drawn pose at which the projectile starts

@@ -1,7 +1,7 @@
 use bevy_unlag_core::{NetId, Tick, ViewTime};
 
 use super::*;
-use crate::{Aim, WeaponId};
+use crate::{aim::Aim, weapon::WeaponId};
 
 const DT: f32 = 1.0 / 64.0;
 

@@ -1,0 +1,83 @@
+//! Plugins and system sets.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{
+    LastReceivedSnapshot, MoveModel, MoveSystems, SetupDiagnostics, StepEvent, TickPlugin, VisualPlugin,
+    VisualSystems,
+};
+use core::marker::PhantomData;
+
+use crate::{
+    client,
+    clock_steering::ClockSteering,
+    config::PredictionConfig,
+    config_hash,
+    config_hash::CachedConfigHash,
+    debug::PredictionDebug,
+    drawing, host,
+    outcome::{Correction, MoveOutcome, ServerCorrection},
+    pawn, published_state, reconcile, reflection, reset,
+    send_rate::SendThrottle,
+    server, setup_diagnostics,
+    time_discrepancy::TimeDiscrepancyDetected,
+};
+
+/// Adds prediction of `M` on clients and the authority over it on servers. Each pawn's
+/// [`NetRole`](bevy_unlag_core::NetRole) decides which of the two applies.
+#[derive(Debug)]
+pub struct PredictionPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for PredictionPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: MoveModel> Plugin for PredictionPlugin<M> {
+    fn build(&self, app: &mut App) {
+        for_missing(app, TickPlugin);
+        for_missing(app, VisualPlugin);
+        reflection::register_types::<M>(app);
+        app.init_resource::<PredictionConfig>()
+            .init_resource::<PredictionDebug>()
+            .init_resource::<SendThrottle>()
+            .init_resource::<LastReceivedSnapshot>()
+            .init_resource::<ClockSteering>()
+            .init_resource::<CachedConfigHash<M>>()
+            .init_resource::<SetupDiagnostics>()
+            .add_message::<StepEvent<M>>()
+            .add_message::<MoveOutcome<M>>()
+            .add_message::<Correction<M>>()
+            .add_message::<ServerCorrection<M>>()
+            .add_message::<TimeDiscrepancyDetected>()
+            .add_observer(pawn::publish_initial_state::<M>)
+            .add_observer(pawn::place::<M>)
+            .add_observer(reset::reset_connection::<M>)
+            .add_observer(reset::reset_match::<M>)
+            .add_systems(
+                FixedUpdate,
+                (config_hash::hash_config::<M>, reconcile::reconcile::<M>)
+                    .chain()
+                    .in_set(MoveSystems::Reconcile),
+            )
+            .add_systems(
+                FixedUpdate,
+                (
+                    (client::step_own_pawn::<M>, host::step_host_pawn::<M>),
+                    (server::receive_moves::<M>, server::run_moves::<M>, server::send_acks::<M>).chain(),
+                    setup_diagnostics::check_setup::<M>,
+                    host::sync_transforms::<M>,
+                )
+                    .chain()
+                    .in_set(MoveSystems::Step),
+            )
+            .add_systems(FixedPostUpdate, published_state::publish_state::<M>.in_set(MoveSystems::Publish))
+            .add_systems(PostUpdate, drawing::draw_own_pawn::<M>.in_set(VisualSystems::Draw));
+    }
+}
+
+pub(crate) fn for_missing<P: Plugin>(app: &mut App, plugin: P) {
+    if !app.is_plugin_added::<P>() {
+        app.add_plugins(plugin);
+    }
+}

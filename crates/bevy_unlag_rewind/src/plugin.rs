@@ -1,0 +1,111 @@
+//! Plugins and system sets.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveModel, PoseSampler, SetupDiagnostics, VisualSystems};
+use bevy_unlag_smoothing::{
+    PathRecordingPlugin, RecordTransform, SmoothingSystems, TransformRecordingPlugin,
+};
+use core::marker::PhantomData;
+
+use crate::{
+    bounds_check, drawn_query,
+    evidence::EvidenceLog,
+    history,
+    history::FrameHistory,
+    limb_nodes,
+    limb_nodes::LimbNodesPlugin,
+    limits::{MatchStart, RewindLimits},
+    missing_hit_boxes, moved_colliders, reset, table,
+    table::RewindTable,
+    view_time_validator,
+    view_time_validator::ViewValidationConfig,
+};
+
+/// System sets that record frames and keep the [`RewindTable`] up to date.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RewindSystems {
+    /// In [`FixedPostUpdate`], after all movement has settled: writes the present state of every pawn
+    /// into its [`FrameHistory`].
+    Record,
+    /// In [`FixedPostUpdate`] after [`Record`](Self::Record), and in [`Last`] after snapshots were sent:
+    /// updates the [`RewindTable`]. Run queries after this set.
+    UpdateTable,
+    /// In [`PostUpdate`], before transform propagation: searches for bones by name.
+    FindBones,
+    /// In [`PostUpdate`], after transform propagation: reads limb poses from nodes; on the server into
+    /// [`FrameHistory`], for drawn pawns into [`DrawnLimbs`](crate::DrawnLimbs).
+    ReadLimbs,
+}
+
+/// Plugin that records the frames of every pawn of the model `M` that has a [`FrameHistory`].
+#[doc(alias = "lag compensation")]
+#[derive(Debug)]
+pub struct RewindPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for RewindPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: MoveModel> Plugin for RewindPlugin<M> {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<RewindQueryPlugin>() {
+            app.add_plugins(RewindQueryPlugin);
+        }
+        app.init_resource::<SetupDiagnostics>()
+            .add_systems(Update, missing_hit_boxes::report_missing_hit_boxes);
+        if !app.is_plugin_added::<PathRecordingPlugin<M>>() {
+            app.add_plugins(PathRecordingPlugin::<M>::default());
+        }
+        // An error says only that the plugin of another model has done so.
+        let _ = app.try_register_required_components::<RecordTransform, FrameHistory>();
+    }
+}
+
+/// Plugin with everything that [`RewindQuery`](crate::RewindQuery) and [`DrawnQuery`](crate::DrawnQuery) need, for servers and clients.
+/// [`RewindPlugin`] adds it, and so do the weapon plugins.
+#[derive(Debug, Default)]
+pub struct RewindQueryPlugin;
+
+impl Plugin for RewindQueryPlugin {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<TransformRecordingPlugin>() {
+            app.add_plugins(TransformRecordingPlugin);
+        }
+        if !app.is_plugin_added::<LimbNodesPlugin>() {
+            app.add_plugins(LimbNodesPlugin);
+        }
+        if cfg!(debug_assertions) {
+            app.add_systems(
+                PostUpdate,
+                bounds_check::warn_about_boxes_out_of_bounds.after(RewindSystems::ReadLimbs),
+            );
+        }
+        app.add_systems(PostUpdate, limb_nodes::record.in_set(RewindSystems::ReadLimbs));
+        app.init_resource::<PoseSampler>()
+            .init_resource::<RewindLimits>()
+            .init_resource::<MatchStart>()
+            .add_plugins(reset::plugin)
+            .init_resource::<EvidenceLog>()
+            .init_resource::<RewindTable>()
+            .init_resource::<ViewValidationConfig>()
+            .add_observer(table::on_despawn)
+            .configure_sets(
+                FixedPostUpdate,
+                (RewindSystems::Record, RewindSystems::UpdateTable).chain().after(SmoothingSystems::Record),
+            )
+            .add_systems(
+                FixedPostUpdate,
+                (
+                    history::record.in_set(RewindSystems::Record),
+                    view_time_validator::receive_acknowledgements.in_set(RewindSystems::Record),
+                    table::update_table.in_set(RewindSystems::UpdateTable),
+                ),
+            )
+            .add_systems(Last, table::update_table.in_set(RewindSystems::UpdateTable))
+            .add_systems(PostUpdate, drawn_query::set_base_view_time.after(VisualSystems::Draw));
+        #[cfg(feature = "moved_colliders")]
+        app.add_plugins(moved_colliders::plugin);
+    }
+}

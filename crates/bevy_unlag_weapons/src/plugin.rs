@@ -1,0 +1,105 @@
+//! Plugins and system sets.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent};
+use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
+use core::marker::PhantomData;
+
+use crate::{
+    arsenal::Arsenal,
+    arsenal_asset,
+    fire_rules::FireRules,
+    firing,
+    firing::ShotFired,
+    health::Respawn,
+    held_weapon, loadout, projectile,
+    projectile::ProjectilesInFlight,
+    reflection, reset, shot_validation,
+    shot_validation::SpreadSecret,
+    tracer::Tracer,
+    verdict::{Damage, ShotVerdict},
+    weapon_extension::WithWeapons,
+};
+
+/// System sets of the weapon systems.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WeaponSystems {
+    /// In [`RunFixedMainLoop`], before the fixed loop: captures the view on the screen when the trigger is
+    /// pulled. Write [`WeaponControls`](crate::WeaponControls) and [`Aim`](crate::Aim) before this set.
+    CaptureView,
+    /// In [`RunFixedMainLoop`], after the fixed loop: writes [`HeldWeapon`](crate::HeldWeapon) of locally simulated pawns.
+    UpdateHeldWeapons,
+    /// In [`FixedPostUpdate`], after the frames of this tick have been recorded: the server validates the
+    /// shots of this tick and resolves their hits.
+    Validate,
+    /// In [`FixedPostUpdate`], after [`Validate`](Self::Validate): the server advances projectiles.
+    AdvanceProjectiles,
+    /// In [`FixedLast`]: applies all damage and healing of the tick together; writes [`Died`](crate::Died).
+    ApplyDamage,
+    /// In [`FixedLast`], after [`ApplyDamage`](Self::ApplyDamage): handles each [`Respawn`](crate::Respawn) of the tick; writes
+    /// [`RespawnDue`](crate::RespawnDue).
+    Respawn,
+    /// In [`PostUpdate`], after remote pawns have been drawn: advances every [`DrawnProjectile`](crate::DrawnProjectile) to the current
+    /// frame.
+    DrawProjectiles,
+}
+
+/// Adds weapons to pawns of the movement model `M`. Predict [`WithWeapons<M>`] instead of `M`.
+#[derive(Debug)]
+pub struct WeaponsPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for WeaponsPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<RewindQueryPlugin>() {
+            app.add_plugins(RewindQueryPlugin);
+        }
+        arsenal_asset::add(app);
+        // Once, however many models carry weapons.
+        if !app.world().contains_resource::<ProjectilesInFlight>() {
+            projectile::add(app);
+            reset::plugin(app);
+        }
+        reflection::register_types(app);
+        app.init_resource::<Arsenal>()
+            .init_resource::<FireRules>()
+            .init_resource::<SpreadSecret>()
+            .add_message::<StepEvent<WithWeapons<M>>>()
+            .add_message::<ShotFired>()
+            .add_message::<ShotVerdict>()
+            .add_message::<Damage>()
+            .add_message::<Tracer>()
+            .add_systems(
+                RunFixedMainLoop,
+                firing::capture_view_time::<M>
+                    .in_set(WeaponSystems::CaptureView)
+                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+            )
+            .add_systems(
+                FixedUpdate,
+                (
+                    firing::add_weapon_input::<M>.in_set(MoveSystems::Extend),
+                    firing::emit_shot_fired::<M>.in_set(MoveSystems::React),
+                ),
+            )
+            .add_systems(
+                RunFixedMainLoop,
+                held_weapon::update_held_weapons::<M>
+                    .in_set(WeaponSystems::UpdateHeldWeapons)
+                    .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
+            )
+            .add_systems(FixedPreUpdate, loadout::equip_loadouts::<M>)
+            .add_systems(
+                FixedPostUpdate,
+                (shot_validation::resolve_shots::<M>, shot_validation::mark_shots::<M>)
+                    .chain()
+                    .in_set(WeaponSystems::Validate)
+                    .after(RewindSystems::UpdateTable),
+            );
+    }
+}
