@@ -6,6 +6,7 @@ use bevy_unlag::{
     prelude::*,
     weapons::{CatchUp, ProjectileRules},
 };
+use serde::{Deserialize, Serialize};
 use unlag_examples::{
     app::ServerOptions,
     shot_stats::ShotStats,
@@ -17,9 +18,10 @@ use super::{
     scene::{self, Scene},
     weapon::MeasuredWeapon,
 };
+use crate::statistics::mean;
 
 /// Link conditions of every player in a cell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Cell {
     /// Round trip in milliseconds, half of it each way.
     pub rtt: u32,
@@ -58,7 +60,7 @@ impl CellConfig {
 }
 
 /// Measurements of one cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellResult {
     /// Link of the cell.
     pub cell: Cell,
@@ -137,12 +139,11 @@ impl Cell {
         arm(&mut game, false);
         game.run(Duration::from_secs(3));
         let report = game.report();
-        let playout: f64 = report.players.iter().map(|player| player.playout_ms).sum();
         Ok(CellResult {
             cell: self,
             shot_stats: report.total(),
             seconds,
-            playout_ms: playout / report.players.len().max(1) as f64,
+            playout_ms: mean(report.players.iter().map(|player| player.playout_ms)),
         })
     }
 }

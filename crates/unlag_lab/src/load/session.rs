@@ -187,8 +187,8 @@ impl LoadSession {
         Err(format!(
             "{playing} of {} clients joined within {JOINING} s, {:.1} s of wall-clock time: {connecting} \
              connecting, {connected} connected, {disconnected} disconnected; they sent {sent} datagrams and \
-             received {heard}; the server has {} links, {} connected, has refused {} datagrams and kicked \
-             {} clients",
+             received {heard}; the server has {} links, {} connected, has refused {} datagrams and kicked {} \
+             clients",
             clients.len(),
             wall.as_secs_f64(),
             server.links,

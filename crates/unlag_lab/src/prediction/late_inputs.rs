@@ -2,10 +2,7 @@
 
 use std::collections::HashMap;
 
-use bevy_unlag::{
-    link_conditioner::LinkPreset,
-    prediction::{PredictionStats, SavedMoves},
-};
+use bevy_unlag::prediction::{PredictionStats, SavedMoves};
 
 use super::{
     empty_model::{EmptyModel, MoveLog},
@@ -42,7 +39,7 @@ pub fn bursts_of_eight() -> Result<PlayerOptions, String> {
 
 /// Returns the link of a preset with a perfect clock.
 pub fn on(preset: &str) -> Result<PlayerOptions, String> {
-    let preset = LinkPreset::find(preset).map_err(|e| e.to_string())?;
+    let preset = crate::preset(preset)?;
     Ok(PlayerOptions { up: preset.up(), down: preset.down(), clock: 1.0, burst: None })
 }
 

@@ -374,13 +374,13 @@ impl CoverFigures {
     pub fn add_to(&self, figures: &mut Figures) -> Result<(), String> {
         let without = &self.without;
         let agreement = format!("P(confirmed | drawn) without the rule, {} drawn hits", without.drawn);
-        figures.add("cover_agreement_pc", without.agreement(), agreement)?;
+        figures.add("cover_agreement_pc", without.agreement()).text(agreement)?;
         for (i, ms) in [100, 150].into_iter().enumerate() {
             let meaning =
                 format!("hits on targets out of sight for over {ms} ms on the server, without the rule");
-            figures.add(format!("cover_behind_{ms}"), f64::from(without.behind[i]), meaning)?;
+            figures.add(format!("cover_behind_{ms}"), f64::from(without.behind[i])).text(meaning)?;
             let meaning = format!("the same on the targets' own screens, over {ms} ms");
-            figures.add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]), meaning)?;
+            figures.add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i])).text(meaning)?;
         }
         for (index, (grace, beyond)) in COVER_RULES.into_iter().enumerate() {
             let rule = format!("grace {grace} ms, views beyond {beyond} ms");
@@ -388,13 +388,13 @@ impl CoverFigures {
             for (i, ms) in [100, 150].into_iter().enumerate() {
                 let fewer = self.fewer(index, |row| row.behind[i]);
                 let meaning = format!("% fewer hits on targets out of sight for {ms} ms: {rule}");
-                figures.add(key(&format!("fewer_{ms}_pc")), fewer, meaning)?;
+                figures.add(key(&format!("fewer_{ms}_pc")), fewer).text(meaning)?;
                 let fewer = self.fewer(index, |row| row.on_screen[i]);
                 let meaning = format!("the same on the targets' own screens, {ms} ms: {rule}");
-                figures.add(key(&format!("fewer_on_screen_{ms}_pc")), fewer, meaning)?;
+                figures.add(key(&format!("fewer_on_screen_{ms}_pc")), fewer).text(meaning)?;
             }
             let meaning = format!("cost in percentage points of P(confirmed | drawn): {rule}");
-            figures.add(key("cost_pp"), self.cost(index), meaning)?;
+            figures.add(key("cost_pp"), self.cost(index)).text(meaning)?;
         }
         Ok(())
     }

@@ -35,12 +35,8 @@ impl SendInterval {
 }
 
 /// Returns the updates that a server sends of a truth.
-pub fn updates(
-    truth: &Truth,
-    every: SendInterval,
-    config: &PathKnotConfig,
-    accelerates: bool,
-) -> Vec<ProxyUpdate> {
+pub fn updates(truth: &Truth, every: SendInterval, accelerates: bool) -> Vec<ProxyUpdate> {
+    let config = &PathKnotConfig::default();
     let mut track = PathRecorder::default();
     let mut number = 0;
     let mut all = Vec::new();

@@ -16,7 +16,10 @@ use unlag_examples::{
 };
 
 use super::Plan;
-use crate::figures::Figures;
+use crate::{
+    figures::Figures,
+    pawns::{named_pawn, own_pawn},
+};
 
 const BASE: BaseId = BaseId(7);
 /// Lowest position of the lift: above all parts of the arena.
@@ -89,18 +92,15 @@ fn measure_slide(
     game.clients.iter_mut().for_each(release_input);
     // All apps must have the lift before the passenger lands on it.
     game.run(Duration::from_millis(500));
-    let world = game.clients[1].world_mut();
-    let mut own = world.query_filtered::<&NetId, With<LocalControl>>();
-    let rider = *own.single(world).map_err(|e| format!("the passenger has no pawn: {e}"))?;
+    let (_, rider) = own_pawn(&mut game.clients[1])?;
+    let pawn = named_pawn(&mut game.server, rider)?;
     let world = game.server.world_mut();
     if in_world {
         world.insert_resource(BasePoses::default());
     }
-    let mut pawns = world.query::<(Entity, &NetId, &mut SoldierState)>();
-    let found = pawns.iter_mut(world).find(|(_, id, _)| **id == rider);
-    let (pawn, _, mut state) = found.ok_or("the server has no such passenger")?;
-    state.body.teleport_to(DROP);
-    world.entity_mut(pawn).insert(UpdateInterval(interval));
+    let mut passenger = world.entity_mut(pawn);
+    passenger.get_mut::<SoldierState>().ok_or("the passenger has no state")?.body.teleport_to(DROP);
+    passenger.insert(UpdateInterval(interval));
     game.run(Duration::from_secs_f64(LEARNING));
 
     let seat = |game: &Match| {
@@ -135,19 +135,13 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         Ok(all)
     };
     let ((most, frames), (late, _)) = (worst(100, false)?, worst(200, false)?);
-    figures.add(
-        "rider_slide_cm",
-        most,
-        format!(
-            "cm between the drawn passenger and its place on the drawn lift, which turns and rises, through \
-             server and link, maximum of {frames} frames, 200 ms round trip, an update every 6 and every 7 \
-             ticks; goal 1; {late:.3} with 200 ms each way"
-        ),
-    )?;
+    figures.add("rider_slide_cm", most).text(format!(
+        "cm between the drawn passenger and its place on the drawn lift, which turns and rises, through \
+         server and link, maximum of {frames} frames, 200 ms round trip, an update every 6 and every 7 \
+         ticks; goal 1; {late:.3} with 200 ms each way"
+    ))?;
     let ((most, _), (late, _)) = (worst(100, true)?, worst(200, true)?);
-    figures.add(
-        "rider_slide_cm_world",
-        most,
-        format!("the control: sent and drawn in world space; {late:.1} with 200 ms each way"),
-    )
+    figures
+        .add("rider_slide_cm_world", most)
+        .text(format!("the control: sent and drawn in world space; {late:.1} with 200 ms each way"))
 }

@@ -5,14 +5,15 @@ use bevy_unlag::{
     Soldier, SoldierState,
     core::{BasePoses, LastReceivedSnapshot, MoveInput, MoveModel},
     movement::CapsuleConfig,
-    prediction::{IncomingMoveAcks, OutgoingMoves, autonomous_pawn},
+    prediction::autonomous_pawn,
     prelude::*,
+    smoothing::PublishedPath,
     weapons::{FireInput, ShooterView},
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::test_server::{self, PLAYERS, ROUND_TRIP, TestServer, TickMessages};
-use bevy_unlag::smoothing::PublishedPath;
+use crate::pawns::{deliver_acks, take_moves};
 
 /// Age of the shooter's view when its shot arrives, in milliseconds.
 const VIEW: u32 = 110;
@@ -97,12 +98,7 @@ impl Clients {
     /// Returns the packets of all clients in a tick.
     fn moves(&mut self) -> TickMessages {
         self.app.update();
-        let world = self.app.world_mut();
-        let taken = self.pawns.iter().map(|own| {
-            let mailbox = world.get_mut::<OutgoingMoves>(*own);
-            mailbox.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default()
-        });
-        taken.collect()
+        self.pawns.iter().map(|own| take_moves(&mut self.app, *own)).collect()
     }
 
     /// Delivers acknowledgements immediately; received snapshots are reported half a round trip late.
@@ -110,12 +106,9 @@ impl Clients {
         let now = server.app.world().resource::<CurrentTick>().0;
         let heard = now.offset(-self.ticks(ROUND_TRIP / 2));
         let heard = heard.offset(-((heard.0 % test_server::interval(self.hz)).cast_signed()));
-        let world = self.app.world_mut();
         for (own, answers) in self.pawns.iter().zip(server.answers()) {
-            if let Some(mut mailbox) = world.get_mut::<IncomingMoveAcks>(*own) {
-                answers.into_iter().for_each(|answer| mailbox.deliver(answer));
-            }
+            deliver_acks(&mut self.app, *own, answers);
         }
-        world.resource_mut::<LastReceivedSnapshot>().0 = Some(heard);
+        self.app.world_mut().resource_mut::<LastReceivedSnapshot>().0 = Some(heard);
     }
 }
