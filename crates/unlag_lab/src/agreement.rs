@@ -11,20 +11,13 @@ mod scene;
 mod table;
 mod weapon;
 
-use core::time::Duration;
 use std::path::PathBuf;
 
-use bevy_unlag::prelude::*;
 use clap::Args;
-use unlag_examples::{
-    app::ServerOptions,
-    match_report::MatchReport,
-    shot_stats::HitCounts,
-    stepped_match::{self, MatchOptions},
-};
-
-use crate::{Options, figures::Figures};
 use matrix::Plan;
+use unlag_examples::{match_report::MatchReport, shot_stats::HitCounts, stepped_match};
+
+use crate::prelude::*;
 
 pub use cell::{Cell, CellConfig, CellResult};
 pub use matrix::MAX_AGE;

@@ -1,19 +1,17 @@
 //! Profile of the server frame: timestamps between the system sets that order it.
 
-use std::time::Instant;
-
 use bevy::{
     app::{FixedMainScheduleOrder, MainScheduleOrder},
     ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
-    prelude::*,
 };
-use bevy_unlag::{prelude::*, rewind::RewindSystems, weapons::WeaponSystems};
 use lightyear::{
     connection::ConnectionSystems,
     link::LinkSystems,
     prelude::{MessageSystems, ReplicationSystems},
 };
 use lightyear_transport::plugin::TransportSystems;
+
+use crate::prelude::*;
 
 /// Accumulated nanoseconds per section of the frame.
 #[derive(Resource)]

@@ -6,16 +6,12 @@ mod server_process;
 mod session;
 mod system_info;
 
-use bevy_unlag::prelude::*;
 use clap::Args;
-
-use crate::{
-    Options,
-    figures::Figures,
-    statistics::{median, quantile},
-};
-pub use server::{ServeArgs, serve};
 use session::LoadSession;
+
+use crate::prelude::*;
+
+pub use server::{ServeArgs, serve};
 pub use system_info::resident_bytes;
 
 /// Selection of the load measurements.
@@ -52,7 +48,7 @@ impl Ticks {
 
 pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
-    let link = crate::preset(LINK_PRESET)?.conditions();
+    let link = preset(LINK_PRESET)?.conditions();
     let seconds = args.seconds.unwrap_or(options.extent(4.0, 30.0));
     let granularity = system_info::cpu_granularity().as_secs_f64() * 1e6;
     let what = "resolution of the processor clock; above 100, the tick times below are wall-clock times";

@@ -11,6 +11,7 @@ mod load;
 mod movement;
 mod pawns;
 mod prediction;
+mod prelude;
 mod rewind;
 mod smoothing;
 mod soak;
@@ -35,34 +36,34 @@ struct Cli {
 
 /// Options of all topics.
 #[derive(Args, Debug)]
-struct Options {
+pub struct Options {
     /// Print one flat JSON object instead of a table.
     #[arg(long, global = true)]
-    json: bool,
+    pub json: bool,
     /// Measure every key in under a minute, from less data.
     #[arg(long, global = true)]
-    quick: bool,
+    pub quick: bool,
     /// Character mover of the topic `movement`: `unlag` for the suite's own sweeps, `rapier` for the same step around
     /// rapier's character controller, which does not ride platforms.
     #[arg(long, global = true, value_parser = parse_backend, default_value = "unlag")]
-    backend: MoverBackend,
+    pub backend: MoverBackend,
     /// Write plots into this folder.
     #[arg(long, global = true, value_name = "DIR")]
-    plot: Option<PathBuf>,
+    pub plot: Option<PathBuf>,
     /// Seed of the links and players.
     #[arg(long, global = true, default_value_t = 1)]
-    seed: u64,
+    pub seed: u64,
 }
 
 impl Options {
     /// Returns one of two amounts of data: the first with `--quick`, otherwise the second.
-    fn extent<T>(&self, quick: T, full: T) -> T {
+    pub fn extent<T>(&self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
     }
 }
 
 /// Returns a built-in link preset.
-fn preset(name: &str) -> Result<&'static LinkPreset, String> {
+pub fn preset(name: &str) -> Result<&'static LinkPreset, String> {
     LinkPreset::find(name).map_err(|e| e.to_string())
 }
 

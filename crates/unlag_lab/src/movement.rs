@@ -9,13 +9,12 @@ pub mod timing;
 mod unlag_mover;
 mod walk_script;
 
-use bevy_unlag::movement::{CapsuleConfig, MoverBackend};
-
-use crate::{Options, figures::Figures};
 use level_benchmark::LevelBenchmark;
 use levels::Level;
 use rapier_controller::with_rapier_controller;
 use unlag_mover::with_mover;
+
+use crate::prelude::*;
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let (moves, passes) = options.extent((2_000, 7), (10_000, 7));

@@ -1,10 +1,6 @@
 //! Pawns of an app by owner or name, and the bytes that they exchange with the network.
 
-use bevy::prelude::*;
-use bevy_unlag::{
-    prediction::{IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves},
-    prelude::*,
-};
+use crate::prelude::*;
 
 /// Returns a client's own pawn and its name.
 ///

@@ -10,10 +10,11 @@ mod server_cost;
 mod session;
 mod tick_script;
 
-use core::time::Duration;
-
-use crate::{Options, agreement::owner_error, chart::Chart, figures::Figures};
 use bytes::Players;
+
+use crate::agreement::owner_error;
+use crate::prelude::*;
+
 pub use bytes::measure_rounds;
 
 /// Numbers of characters in the scene of the correction.
@@ -62,9 +63,8 @@ fn add_times(figures: &mut Figures, options: &Options) -> Result<(), String> {
 
 fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
     let seconds = options.extent(8.0, 60.0);
-    let moves = |preset, players| {
-        bytes::measure_moves(crate::preset(preset)?.conditions(), players, seconds, options.seed)
-    };
+    let moves =
+        |link, players| bytes::measure_moves(preset(link)?.conditions(), players, seconds, options.seed);
     let good = moves("Good broadband", Players::Turning)?;
     let fighters = moves("Good broadband", Players::Unarmed)?;
     figures.add("bytes_per_move", good.mean()).text(format!(
@@ -77,7 +77,7 @@ fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
     figures
         .add("bytes_per_move_20_loss", bad.mean())
         .text(format!("the same on GNS terrible, {} packets", bad.packets))?;
-    let rounds = measure_rounds(crate::preset("Good broadband")?.conditions(), seconds, options.seed)?;
+    let rounds = measure_rounds(preset("Good broadband")?.conditions(), seconds, options.seed)?;
     figures.add("bytes_per_firing_move", rounds.extra / rounds.rounds as f64).text(format!(
         "B that each of {} rounds adds to all packets that carry it; a packet whose newest move fires has \
          {:.1} B, the other packets of the fight {:.1} B",

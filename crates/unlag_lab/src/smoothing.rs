@@ -17,7 +17,7 @@ mod truth;
 
 use std::path::PathBuf;
 
-use crate::{Options, figures::Figures};
+use crate::prelude::*;
 
 /// Extent of the measurements.
 struct Plan {

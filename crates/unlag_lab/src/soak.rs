@@ -6,21 +6,13 @@
 mod adversaries;
 mod invariants;
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_unlag::prelude::*;
 use clap::Args;
-use lightyear::prelude::LocalTimeline;
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::{
-    app::{ServerOptions, TICK},
-    stepped_match::{Match, MatchOptions},
-    weapon_set::WeaponSet,
-};
-
-use crate::{Options, figures::Figures, load::resident_bytes};
 use invariants::Invariants;
+use lightyear::prelude::LocalTimeline;
+use unlag_examples::weapon_set::WeaponSet;
+
+use crate::load::resident_bytes;
+use crate::prelude::*;
 
 /// Options of the soak test.
 #[derive(Args, Clone, Copy, Debug)]
@@ -130,7 +122,7 @@ impl Soak {
         for player in 0..PLAYERS {
             self.live(player, second)?;
             if self.rng.random_range(0..60) == 0 {
-                let link = crate::preset(LINKS[self.rng.random_range(0..LINKS.len())])?;
+                let link = preset(LINKS[self.rng.random_range(0..LINKS.len())])?;
                 self.links += 1;
                 set_link(&mut self.game.clients[player], link.conditions());
             }
@@ -194,7 +186,7 @@ impl Soak {
         Ok(())
     }
 
-    fn script(&mut self, player: usize) -> Option<Mut<'_, unlag_examples::scripted_player::ScriptedPlayer>> {
+    fn script(&mut self, player: usize) -> Option<Mut<'_, ScriptedPlayer>> {
         self.game.clients.get_mut(player)?.world_mut().get_resource_mut()
     }
 

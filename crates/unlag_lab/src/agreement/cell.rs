@@ -1,24 +1,14 @@
 //! Cell of the agreement matrix: a link and a match played over it until enough hits were drawn.
 
-use core::time::Duration;
-
-use bevy_unlag::{
-    prelude::*,
-    weapons::{CatchUp, ProjectileRules},
-};
 use serde::{Deserialize, Serialize};
-use unlag_examples::{
-    app::ServerOptions,
-    shot_stats::ShotStats,
-    stepped_match::{Match, MatchOptions},
-};
+use unlag_examples::shot_stats::ShotStats;
 
 use super::{
     bot::Bot,
     scene::{self, Scene},
     weapon::MeasuredWeapon,
 };
-use crate::statistics::mean;
+use crate::prelude::*;
 
 /// Link conditions of every player in a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -1,6 +1,5 @@
 //! File of finished matrix cells, so that a long run can be interrupted and resumed. Each line is one cell as JSON.
 
-use core::time::Duration;
 use std::{
     fs::{File, OpenOptions},
     io::{Read, Write},
@@ -10,6 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, CellConfig, CellResult};
+use crate::prelude::*;
 
 /// Finished cell with the settings that it was measured with.
 #[derive(Serialize, Deserialize)]

@@ -1,11 +1,8 @@
 //! Plot of agreement over the round trip in the shooter example, with and without rewind.
 
-use core::time::Duration;
 use std::path::Path;
 
-use bevy_unlag::prelude::*;
-
-use crate::{Options, chart::Chart};
+use crate::prelude::*;
 
 /// Draws `agreement.svg`.
 ///

@@ -1,6 +1,5 @@
 //! Agreement matrix: one match per link, in parallel on all cores.
 
-use core::time::Duration;
 use std::{
     path::Path,
     sync::{
@@ -14,6 +13,7 @@ use super::{
     cell::{Cell, CellConfig, CellResult},
     cell_file::CellFile,
 };
+use crate::prelude::*;
 
 /// Round trips in milliseconds.
 pub const RTTS: [u32; 6] = [0, 50, 100, 150, 200, 300];

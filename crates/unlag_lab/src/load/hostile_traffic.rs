@@ -2,13 +2,11 @@
 
 use std::net::{Ipv4Addr, UdpSocket};
 
-use bevy::prelude::*;
-use bevy_unlag::prelude::*;
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::Client};
 use lightyear_transport::plugin::TransportSystems;
 
 use super::{server_process::Frame, session::LoadSession, system_info};
-use crate::{Options, figures::Figures, statistics::quantile};
+use crate::prelude::*;
 
 /// Number of honest players.
 const HONEST: usize = 15;

@@ -3,32 +3,21 @@
 //! Commands arrive as lines on standard input, replies leave as lines of JSON on standard output. Time advances only
 //! on command and the process has a core of its own, so slow clients do not distort the server's frame times.
 
-use core::time::Duration;
-use std::{
-    io::{BufRead, Write, stdin, stdout},
-    time::Instant,
-};
+use std::io::{BufRead, Write, stdin, stdout};
 
-use bevy::{
-    prelude::*,
-    tasks::{ComputeTaskPool, TaskPoolBuilder},
-    time::TimeUpdateStrategy,
-};
-use bevy_unlag::{guard::IngressStats, prelude::*, weapons::SpreadSecret};
+use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
+use bevy_unlag::guard::IngressStats;
 use clap::Args;
 use lightyear::{link::Link, prelude::Connected};
 use serde::Serialize;
-use unlag_examples::{
-    app::{self, ServerOptions},
-    connection,
-};
-
-use crate::frame_profile::{self, FrameProfile};
+use unlag_examples::{app, connection};
 
 use super::{
     server_process::{Frame, ServerCounters},
     system_info,
 };
+use crate::frame_profile::{self, FrameProfile};
+use crate::prelude::*;
 
 /// Options of the server process.
 #[derive(Args, Clone, Copy, Debug)]
@@ -58,7 +47,7 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
         app.add_plugins(frame_profile::plugin);
     }
     connection::listen_udp(&mut app, 0);
-    bevy_unlag_testkit::finish(&mut app);
+    finish(&mut app);
     app.update();
     let port =
         connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;

@@ -1,6 +1,5 @@
 //! Handle of the server process: starts it and exchanges commands over its standard input and output.
 
-use core::time::Duration;
 use std::{
     io::{BufRead, BufReader, Write},
     net::{Ipv4Addr, SocketAddr},
@@ -10,6 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::system_info;
+use crate::prelude::*;
 
 /// Server in a process of its own that runs one frame per command.
 pub struct ServerProcess {

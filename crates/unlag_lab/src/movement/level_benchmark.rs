@@ -1,13 +1,6 @@
 //! Measurements on one level.
 
 use core::hint::black_box;
-use std::time::Instant;
-
-use bevy::math::Vec3;
-use bevy_unlag::{
-    core::Tick,
-    movement::{CapsuleConfig, MoverBackend},
-};
 
 use super::{
     levels::Level,
@@ -15,7 +8,7 @@ use super::{
     timing::{Times, race},
     unlag_mover::{Move, UnlagMover, Walk, record, with_mover},
 };
-use crate::statistics::{median, micros};
+use crate::prelude::*;
 
 /// Moves per replay: the most that a client re-simulates after a correction.
 const REPLAY: usize = 96;

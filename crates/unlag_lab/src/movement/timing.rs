@@ -1,9 +1,8 @@
 //! Interleaved timing of several implementations over the same moves.
 
 use core::ops::Range;
-use std::time::Instant;
 
-use crate::statistics::{median, micros, quantile};
+use crate::prelude::*;
 
 /// Moves of one implementation before the next takes its turn, so that machine noise hits all alike.
 const BLOCK: usize = 500;

@@ -1,25 +1,10 @@
 //! Detection of fast client clocks, and false positives of honest clocks on bad links.
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    link_conditioner::LinkConditions,
-    prediction::{ClockSteering, PredictionStats, TimeDiscrepancy},
-    prelude::{GameSpeed, PredictionConfig},
-};
-use unlag_examples::{
-    app::{ServerOptions, TICK},
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
-
-use crate::pawns::{named_pawn, own_pawn};
-
 use super::{
     late_inputs::on,
     session::{PlayerOptions, Session},
 };
+use crate::prelude::*;
 
 /// Effect of a client clock that runs too fast.
 pub struct FastClock {

@@ -1,24 +1,7 @@
 //! Effect of uplink jitter on the remote pawn: the same inputs with and without it.
 
-use core::time::Duration;
-use std::collections::HashMap;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    Soldier,
-    core::{CurrentTick, PublishedState, Tick, ViewTime},
-    link_conditioner::LinkConditions,
-    prediction::{MoveQueue, MoveTrace, PredictionStats},
-    prelude::{DrawnPose, LocalControl, NetId, NetSim, ViewStamp},
-};
-use unlag_examples::{
-    app::TICK,
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
-
 use super::tick_script::{self, TickScript};
-use crate::{pawns::own_pawn, statistics::mean};
+use crate::prelude::*;
 
 /// One-way latency in each direction.
 const LATENCY: Duration = Duration::from_millis(40);

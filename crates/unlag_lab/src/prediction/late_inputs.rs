@@ -1,13 +1,10 @@
 //! Share of inputs that are executed too late or never.
 
-use std::collections::HashMap;
-
-use bevy_unlag::prediction::{PredictionStats, SavedMoves};
-
 use super::{
     empty_model::{EmptyModel, MoveLog},
     session::{PlayerOptions, Session},
 };
+use crate::prelude::*;
 
 /// A quarter of a second in ticks.
 const LATE_TICKS: i32 = 16;
@@ -38,8 +35,8 @@ pub fn bursts_of_eight() -> Result<PlayerOptions, String> {
 }
 
 /// Returns the link of a preset with a perfect clock.
-pub fn on(preset: &str) -> Result<PlayerOptions, String> {
-    let preset = crate::preset(preset)?;
+pub fn on(name: &str) -> Result<PlayerOptions, String> {
+    let preset = preset(name)?;
     Ok(PlayerOptions { up: preset.up(), down: preset.down(), clock: 1.0, burst: None })
 }
 

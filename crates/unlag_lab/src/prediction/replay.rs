@@ -1,22 +1,8 @@
 //! Cost of correcting one character among many.
 
-use std::{collections::VecDeque, f32::consts::TAU, time::Instant};
+use std::{collections::VecDeque, f32::consts::TAU};
 
-use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{
-    core::{CurrentTick, LocalControl, MoveInput, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick},
-    movement::{CapsuleInput, CapsuleModel, CapsuleState, MovementPlugin, PawnCollisionPlugin},
-    prediction::{PredictionPlugin, PredictionStats, authority_pawn, autonomous_pawn},
-    smoothing::{SmoothingPlugin, SnapshotInbox},
-};
-use bevy_unlag_testkit::finish;
-use unlag_examples::app::TICK;
-
-use crate::{
-    pawns::{deliver_acks, deliver_moves, take_acks, take_moves},
-    statistics::{mean, median, micros},
-};
+use crate::prelude::*;
 
 /// Moves replayed by a correction.
 const REPLAYED_MOVES: u32 = 10;

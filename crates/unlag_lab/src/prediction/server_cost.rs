@@ -1,17 +1,9 @@
 //! Server cost per move with an empty move model.
 
-use core::{iter::from_fn, time::Duration};
-use std::time::Instant;
-
-use bevy::prelude::*;
-use bevy_unlag::{link_conditioner::Conditioner, prediction::PredictionStats};
-use unlag_examples::app::TICK;
+use core::iter::from_fn;
 
 use super::{empty_model, late_inputs::on};
-use crate::{
-    pawns::{deliver_acks, deliver_moves, take_acks, take_moves},
-    statistics::{mean, median, micros, quantile},
-};
+use crate::prelude::*;
 
 /// Number of pawns, large enough that the rest of the frame does not count.
 const PAWNS: usize = 1_024;

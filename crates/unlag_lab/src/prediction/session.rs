@@ -1,14 +1,9 @@
 //! Server and clients with individual clocks, connected by simulated links in memory.
 
-use core::{iter::from_fn, time::Duration};
-
-use bevy::prelude::*;
-use bevy_unlag::link_conditioner::{Conditioner, LinkConditions};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::app::TICK;
+use core::iter::from_fn;
 
 use super::empty_model;
-use crate::pawns::{deliver_acks, deliver_moves, take_acks, take_moves};
+use crate::prelude::*;
 
 /// Link and clock of a player.
 #[derive(Clone, Copy)]

@@ -1,26 +1,9 @@
 //! Time, allocations and memory of the rewind.
 
 use core::hint::black_box;
-use std::time::Instant;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    prelude::*,
-    rewind::{
-        Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime,
-        Rewound, View,
-    },
-    smoothing::SentSnapshots,
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::test_server::{Shot, TestServer};
-use crate::{
-    Options,
-    figures::Figures,
-    statistics::{mean, median, micros},
-};
-use bevy_unlag::smoothing::PublishedPath;
+use crate::prelude::*;
 
 /// Timings of a set of shots, in microseconds per shot.
 struct Timed {

@@ -1,16 +1,8 @@
 //! Distance between drawn and rewound hit boxes, measured through real snapshots.
 
-use core::time::Duration;
+use bevy::ecs::system::SystemState;
 
-use bevy::{ecs::system::SystemState, prelude::*};
-use bevy_unlag::{
-    core::{DrawnBaseTime, LimbPoses, PoseSample, ViewStamp},
-    prelude::*,
-    rewind::{RewindTime, StampOverride, View},
-};
-use unlag_examples::stepped_match::{Match, MatchOptions};
-
-use crate::{Options, figures::Figures, statistics::upper_quantile};
+use crate::prelude::*;
 
 /// Link with heavy loss.
 const LINK: LinkConditions = LinkConditions {

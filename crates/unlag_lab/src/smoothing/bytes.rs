@@ -1,13 +1,11 @@
 //! Bytes per proxy update.
 
-use bevy_unlag::core::{BitWriter, ProxyUpdate};
-
 use super::{
     Plan,
     ideal_link::{SendInterval, updates},
     truth::Path,
 };
-use crate::{figures::Figures, statistics::mean};
+use crate::prelude::*;
 
 /// Returns the average bytes of an update without entity and tick.
 fn bytes(updates: &[ProxyUpdate]) -> f64 {

@@ -1,13 +1,7 @@
 //! Accuracy of the client's estimate of the server time.
 
-use bevy_unlag::smoothing::{ServerClock, ServerClockConfig};
-use rand::{SeedableRng, rngs::SmallRng};
-
 use super::{Plan, link::Jitter};
-use crate::{
-    figures::Figures,
-    statistics::{largest, mean, upper_quantile},
-};
+use crate::prelude::*;
 
 /// Minimum one-way latency in seconds.
 const LATENCY: f64 = 0.04;

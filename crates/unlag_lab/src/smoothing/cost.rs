@@ -1,24 +1,11 @@
 //! Frame cost of drawing 64 proxies.
 
-use core::time::Duration;
-use std::time::Instant;
-
-use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag::{
-    core::{NetRole, ProxySmoothing, ProxyUpdate},
-    smoothing::{SmoothingPlugin, SnapshotInbox},
-};
-use bevy_unlag_testkit::finish;
-
 use super::{
     Plan,
     ideal_link::{SendInterval, sent_at, updates},
     truth::Path,
 };
-use crate::{
-    figures::Figures,
-    statistics::{mean, median, micros, quantile},
-};
+use crate::prelude::*;
 
 const PROXIES: usize = 64;
 /// Warm-up frames, in which buffers grow to their final size.

@@ -1,7 +1,5 @@
 //! Teleports that must not slide, and outages that must not snap.
 
-use bevy_unlag::core::{Interpolation, ProxySmoothing, ProxyUpdate, Snapshot};
-
 use super::{
     Plan,
     error_metrics::{DrawnSample, measure_errors},
@@ -11,7 +9,7 @@ use super::{
     playout::arrivals_of,
     truth::{Path, Truth},
 };
-use crate::figures::Figures;
+use crate::prelude::*;
 
 /// Learning time of the clock in seconds.
 const LEARNING: f64 = 5.0;

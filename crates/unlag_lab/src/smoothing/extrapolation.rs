@@ -1,13 +1,5 @@
 //! Error of proxies that are extrapolated to the server's present.
 
-use bevy::prelude::*;
-use bevy_unlag::{
-    core::ProxySmoothing,
-    movement::{CapsuleModel, KartModel, KartPlugin, MovementPlugin},
-    smoothing::ProxySimulationPlugin,
-};
-use unlag_examples::arena;
-
 use super::{
     Plan,
     error_metrics::{DrawnSample, Runs, measure_errors, overshoot},
@@ -17,7 +9,7 @@ use super::{
     playout::arrivals_of,
     truth::{Path, Truth, recorded},
 };
-use crate::figures::Figures;
+use crate::prelude::*;
 
 /// One-way latency in seconds.
 const LATENCY: f64 = 0.1;

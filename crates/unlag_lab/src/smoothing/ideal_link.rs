@@ -1,14 +1,10 @@
 //! Interpolation without network effects: every update arrives in time.
 
-use bevy_unlag::core::{
-    BaseView, Interpolation, PathKnotConfig, PathRecorder, PoseSampler, ProxyUpdate, SnapshotHistory, Tick,
-    ViewTime,
-};
-
 use super::{
     error_metrics::DrawnSample,
     truth::{TICKS_PER_SECOND, Truth},
 };
+use crate::prelude::*;
 
 /// Samples per second: four per tick, so that a sample's time is exact on the wire.
 const SAMPLES_PER_SECOND: u32 = 256;
@@ -85,7 +81,7 @@ pub fn drawn_samples(
         }
         let pose = history.stamp(view).and_then(|stamp| history.pose(stamp, &sampler, &BaseView::default()));
         let Some(pose) = pose else { continue };
-        let forward = pose.rotation * bevy::math::Vec3::NEG_Z;
+        let forward = pose.rotation * Vec3::NEG_Z;
         let yaw = f64::from((-forward.x).atan2(-forward.z));
         seen.push(DrawnSample { now, view: now, place: pose.position.as_dvec3(), yaw });
     }

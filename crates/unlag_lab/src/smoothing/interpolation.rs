@@ -1,18 +1,12 @@
 //! Interpolation error by path and update rate.
 
-use bevy_unlag::core::{Interpolation, ProxyUpdate};
-
 use super::{
     Plan,
     error_metrics::{DrawnSample, Runs, measure_errors},
     ideal_link::{SendInterval, drawn_samples, updates, updates_without_knots},
     truth::{Path, Truth},
 };
-use crate::{
-    chart::Chart,
-    figures::Figures,
-    statistics::{largest, mean},
-};
+use crate::prelude::*;
 
 /// Updates per second.
 const RATES: [u32; 5] = [1, 10, 20, 30, 60];

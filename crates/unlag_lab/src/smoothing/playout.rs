@@ -4,9 +4,7 @@ mod article;
 mod presets;
 mod time_rates;
 
-pub use presets::slug;
-
-use bevy_unlag::core::{ProxySmoothing, ProxyUpdate};
+use time_rates::TimeRates;
 
 use super::{
     Plan,
@@ -16,11 +14,9 @@ use super::{
     link::{Arrival, Link, LinkDirection},
     truth::{Path, Truth},
 };
-use crate::{
-    figures::Figures,
-    statistics::{largest, mean},
-};
-use time_rates::TimeRates;
+use crate::prelude::*;
+
+pub use presets::slug;
 
 /// Learning time of the clock in seconds.
 const LEARNING: f64 = 8.0;

@@ -5,28 +5,17 @@ mod owner;
 mod recorders;
 mod uplink;
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_unlag::{net::UpdateInterval, prelude::*};
-use unlag_examples::{
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
+use bevy_unlag::net::UpdateInterval;
+use habit_script::{Habit, HabitScript};
+use owner::OwnPath;
+use recorders::{DrawnFrames, PublishedMoves};
 
 use super::{
     Plan,
     error_metrics::{DrawnSample, Runs, measure_errors},
     truth::Truth,
 };
-use crate::{
-    figures::Figures,
-    pawns::{named_pawn, own_pawn},
-    preset,
-};
-use habit_script::{Habit, HabitScript};
-use owner::OwnPath;
-use recorders::{DrawnFrames, PublishedMoves};
+use crate::prelude::*;
 
 /// Learning time of the clocks in seconds.
 const LEARNING: f64 = 8.0;

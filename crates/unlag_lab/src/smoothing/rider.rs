@@ -1,25 +1,9 @@
 //! Sliding of a pawn that stands on a lift, as drawn on another client.
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{
-    core::BasePoses,
-    movement::{Shuttle, Turntable},
-    net::UpdateInterval,
-    prelude::*,
-};
-use unlag_examples::{
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
+use bevy_unlag::net::UpdateInterval;
 
 use super::Plan;
-use crate::{
-    figures::Figures,
-    pawns::{named_pawn, own_pawn},
-};
+use crate::prelude::*;
 
 const BASE: BaseId = BaseId(7);
 /// Lowest position of the lift: above all parts of the arena.

@@ -1,16 +1,10 @@
 //! Bytes of a shot on the wire.
 
-use bevy::prelude::*;
-use bevy_unlag::{
-    core::{BitWriter, Wire},
-    prelude::*,
-    weapons::SpreadCone,
-};
-
-use crate::{Options, figures::Figures, prediction::measure_rounds};
+use crate::prediction::measure_rounds;
+use crate::prelude::*;
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let link = crate::preset("Average (UE)")?.conditions();
+    let link = preset("Average (UE)")?.conditions();
     let rounds = measure_rounds(link, options.extent(8.0, 60.0), options.seed)?;
     figures
         .add("fire_bytes", rounds.bytes_of_one())

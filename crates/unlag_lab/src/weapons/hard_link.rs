@@ -3,25 +3,10 @@
 
 mod stress;
 
-use core::time::Duration;
-use std::collections::HashMap;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    Soldier,
-    core::{ExtendedEvent, StepEvent},
-    prelude::*,
-    weapons::{OutgoingShotMessages, ShotMessage},
-};
-use unlag_examples::{
-    app::ServerOptions,
-    scripted_player::ScriptedPlayer,
-    stepped_match::{HARD_LINK, Match, MatchOptions},
-    weapon_set::WeaponSet,
-};
-
-use crate::{Options, figures::Figures};
 use stress::{DUPLICATION, StressInput, duplicate_acks, duplicate_moves, refill, reload};
+use unlag_examples::{stepped_match::HARD_LINK, weapon_set::WeaponSet};
+
+use crate::prelude::*;
 
 /// Server's counters by shooter and shot.
 #[derive(Resource, Default)]

@@ -1,12 +1,7 @@
 //! Agreement of projectile hits between the shooter's screen and the server.
 
-use bevy_unlag::weapons::CatchUp;
-
-use crate::{
-    Options,
-    agreement::{Cell, CellConfig, CellResult, MeasuredWeapon, Scene},
-    figures::Figures,
-};
+use crate::agreement::{Cell, CellConfig, CellResult, MeasuredWeapon, Scene};
+use crate::prelude::*;
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let hits = options.extent(150, 2_000);

@@ -4,13 +4,9 @@
 mod clients;
 mod test_server;
 
-use bevy_unlag::{
-    prelude::*,
-    rewind::{ViewTimeStats, ViewTimeValidator},
-};
-
-use crate::{Options, figures::Figures, statistics::median};
 use test_server::{PLAYERS, Parts, TestServer};
+
+use crate::prelude::*;
 
 /// Number of players that fire in a tick.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,10 @@
 //! Link conditions of a well-known article on snapshot interpolation.
 
 use super::Audience;
-use crate::{
-    chart::Chart,
-    figures::Figures,
-    smoothing::{
-        ideal_link::SendInterval,
-        link::{Jitter, Link, LinkDirection},
-    },
+use crate::prelude::*;
+use crate::smoothing::{
+    ideal_link::SendInterval,
+    link::{Jitter, Link, LinkDirection},
 };
 
 /// 50 ms latency, 0 to 66 ms jitter, 5 % loss.

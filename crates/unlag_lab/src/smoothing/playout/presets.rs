@@ -1,12 +1,8 @@
 //! Playout measurements on the suite's link presets.
 
-use bevy_unlag::link_conditioner::PRESETS;
-
 use super::Audience;
-use crate::{
-    figures::Figures,
-    smoothing::{ideal_link::SendInterval, link::Link},
-};
+use crate::prelude::*;
+use crate::smoothing::{ideal_link::SendInterval, link::Link};
 
 /// Adds the measurements of every preset at the default interval.
 ///

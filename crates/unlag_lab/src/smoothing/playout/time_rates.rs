@@ -1,7 +1,7 @@
 //! Rate of the drawn time.
 
 use super::LinkResult;
-use crate::figures::Figures;
+use crate::prelude::*;
 
 /// Rates of the drawn time on all links.
 #[derive(Default)]

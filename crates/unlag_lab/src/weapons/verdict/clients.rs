@@ -1,19 +1,7 @@
 //! 64 clients in one app that run and fire at each other while their packets are recorded.
 
-use bevy::prelude::*;
-use bevy_unlag::{
-    Soldier, SoldierState,
-    core::{BasePoses, LastReceivedSnapshot, MoveInput, MoveModel},
-    movement::CapsuleConfig,
-    prediction::autonomous_pawn,
-    prelude::*,
-    smoothing::PublishedPath,
-    weapons::{FireInput, ShooterView},
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-
 use super::test_server::{self, PLAYERS, ROUND_TRIP, TestServer, TickMessages};
-use crate::pawns::{deliver_acks, take_moves};
+use crate::prelude::*;
 
 /// Age of the shooter's view when its shot arrives, in milliseconds.
 const VIEW: u32 = 110;
@@ -45,7 +33,7 @@ pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<TickMessages> {
 impl Clients {
     fn new(hz: u32, seed: u64) -> Self {
         let mut app = test_server::app(hz);
-        bevy_unlag_testkit::finish(&mut app);
+        finish(&mut app);
         let pawns = (1..=PLAYERS)
             .map(|id| {
                 let own = autonomous_pawn::<Soldier>();

@@ -1,30 +1,12 @@
 //! Server with 64 players and without a network; the packets were recorded before.
 
-use core::time::Duration;
-
 use bevy::{
-    prelude::*,
     tasks::{ComputeTaskPool, TaskPoolBuilder},
-    time::TimeUpdateStrategy,
     transform::StaticTransformOptimizations,
 };
-use bevy_unlag::{
-    Soldier, SoldierState,
-    core::{RoundTrip, SimulationRatePlugin},
-    movement::{CapsuleModel, CapsuleState, MovementPlugin},
-    prediction::{PredictionPlugin, authority_pawn},
-    prelude::*,
-    rewind::{RewindPlugin, RewindSystems, ViewTimeValidator},
-    smoothing::{PublishedPath, SentSnapshots},
-    weapons::{OutgoingShotMessages, SpreadSecret, WeaponSystems, WeaponsPlugin},
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::arena;
 
-use crate::{
-    frame_profile::{FrameProfile, end_of, timestamp},
-    pawns::{deliver_moves, take_acks},
-};
+use crate::frame_profile::{FrameProfile, end_of, timestamp};
+use crate::prelude::*;
 
 pub const PLAYERS: u16 = 64;
 /// Round trip estimate of the server in milliseconds.
@@ -116,7 +98,7 @@ impl TestServer {
         end_of(&mut app, FixedPostUpdate, "resolving");
         end_of(&mut app, PostUpdate, "rest");
         end_of(&mut app, Last, "table");
-        bevy_unlag_testkit::finish(&mut app);
+        finish(&mut app);
         let mut rng = SmallRng::seed_from_u64(seed);
         let pawns = (1..=PLAYERS)
             .map(|id| {
