@@ -4,6 +4,7 @@ use core::fmt::Write;
 
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, smoothing::PlayoutClocks, weapons::ShotRefusal};
+use serde_json::{Value, json};
 
 use crate::shot_stats::ShotStats;
 
@@ -168,37 +169,32 @@ impl MatchReport {
     #[must_use]
     pub fn json(&self) -> String {
         let players: Vec<_> = self.players.iter().map(player_json).collect();
-        format!("{{\"players\":[{}],\"all\":{}}}", players.join(","), player_json(&self.summed()))
+        json!({ "players": players, "all": player_json(&self.summed()) }).to_string()
     }
 }
 
-fn player_json(p: &PlayerReport) -> String {
+fn player_json(p: &PlayerReport) -> Value {
+    let rounded = |value: f64, digits: i32| (value * 10_f64.powi(digits)).round() / 10_f64.powi(digits);
     let l = &p.shot_stats;
-    let percent = |v: Option<f64>| v.map_or_else(|| "null".to_owned(), |v| format!("{v:.4}"));
-    format!(
-        "{{\"player\":{},\"ping_ms\":{:.3},\"playout_ms\":{:.3},\"moves\":{},\"acks\":{},\"corrections\":{},\
-         \"mean_correction_cm\":{:.4},\"largest_correction_cm\":{:.4},\"bytes_up_per_s\":{:.1},\
-         \"bytes_down_per_s\":{:.1},\"bytes_per_move\":{:.2},\"shots\":{},\"drawn_hits\":{},\"confirmed_hits\":{},\
-         \"agreed\":{},\"refused\":{},\"lost\":{},\"confirmed_of_drawn_percent\":{},\
-         \"drawn_of_confirmed_percent\":{}}}",
-        p.player,
-        p.ping_ms,
-        p.playout_ms,
-        p.moves,
-        p.acks,
-        p.corrections,
-        p.mean_correction_cm,
-        p.largest_correction_cm,
-        p.bytes_up,
-        p.bytes_down,
-        p.bytes_per_move,
-        l.shots,
-        l.drawn,
-        l.confirmed,
-        l.agreed,
-        l.refused,
-        l.lost,
-        percent(l.confirmed_of_drawn()),
-        percent(l.drawn_of_confirmed()),
-    )
+    json!({
+        "player": p.player,
+        "ping_ms": rounded(p.ping_ms, 3),
+        "playout_ms": rounded(p.playout_ms, 3),
+        "moves": p.moves,
+        "acks": p.acks,
+        "corrections": p.corrections,
+        "mean_correction_cm": rounded(p.mean_correction_cm, 4),
+        "largest_correction_cm": rounded(p.largest_correction_cm, 4),
+        "bytes_up_per_s": rounded(p.bytes_up, 1),
+        "bytes_down_per_s": rounded(p.bytes_down, 1),
+        "bytes_per_move": rounded(p.bytes_per_move, 2),
+        "shots": l.shots,
+        "drawn_hits": l.drawn,
+        "confirmed_hits": l.confirmed,
+        "agreed": l.agreed,
+        "refused": l.refused,
+        "lost": l.lost,
+        "confirmed_of_drawn_percent": l.confirmed_of_drawn().map(|value| rounded(value, 4)),
+        "drawn_of_confirmed_percent": l.drawn_of_confirmed().map(|value| rounded(value, 4)),
+    })
 }

@@ -11,6 +11,7 @@ use bevy_unlag::{
     rewind::TargetHit,
     weapons::{DisplayedProjectileHit, HitList, Shot, ShotRefusal, ShotResult, TargetCount},
 };
+use serde::{Deserialize, Serialize};
 
 pub use target_motion::{HitCounts, TargetMotion};
 
@@ -20,8 +21,9 @@ const VERDICT_TIMEOUT: f32 = 5.0;
 /// Shot statistics of this client's player. Every round is counted once; each pellet of a shotgun is a
 /// round.
 #[doc(alias = "hit registration")]
-#[derive(Resource, Clone, Debug, Default)]
+#[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ShotStats {
+    #[serde(skip)]
     open: BTreeMap<u32, OpenShot>,
     /// Rounds fired.
     pub shots: u64,
@@ -40,6 +42,7 @@ pub struct ShotStats {
     /// Refused rounds that were drawn as hits.
     pub refused_drawn: u64,
     /// Reason of the most recent refusal.
+    #[serde(skip)]
     pub last_refusal: Option<ShotRefusal>,
     /// Number of refusals by reason, in the order of [`ShotRefusal::ALL`].
     pub reasons: [u64; ShotRefusal::ALL.len()],

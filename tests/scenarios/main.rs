@@ -25,6 +25,10 @@ mod session;
 mod shot_messages;
 mod smoothing;
 mod snapshots;
+/// Quantiles, shared with the lab.
+#[expect(dead_code, reason = "the lab asks for more")]
+#[path = "../../crates/unlag_lab/src/statistics.rs"]
+mod statistics;
 mod teleport;
 mod tokens;
 mod udp;

@@ -9,7 +9,7 @@ use bevy_unlag::{
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
-use crate::{seconds, start};
+use crate::{seconds, start, statistics::upper_quantile};
 
 /// The error of each client's estimate of the server time, in milliseconds.
 fn errors(game: &Match) -> Vec<f64> {
@@ -36,8 +36,7 @@ fn p95(game: &mut Match, time: f64) -> f64 {
         game.run(seconds(0.05));
         all.extend(errors(game).into_iter().map(f64::abs));
     }
-    all.sort_by(f64::total_cmp);
-    all[all.len() * 95 / 100]
+    upper_quantile(&mut all, 950)
 }
 
 fn options(name: &str) -> MatchOptions {

@@ -3,6 +3,7 @@
 use std::net::UdpSocket;
 
 use bevy_unlag::{core::Interpolation, link_conditioner::LinkConditions};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::{
     app::ServerOptions,
     connection,
@@ -34,24 +35,18 @@ fn udp_fight_has_at_least_95_percent_hit_agreement() {
 #[test]
 fn junk_datagrams_leave_the_server_running() {
     let server = ServerThread::start(0, ServerOptions::default()).unwrap_or_else(|line| panic!("{line}"));
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut rng = SmallRng::seed_from_u64(1);
     let sockets: Vec<_> = (0..8).filter_map(|_| UdpSocket::bind(("127.0.0.1", 0)).ok()).collect();
     assert!(!sockets.is_empty());
     for i in 0..4_000_usize {
         // Random lengths and bytes, and now and then the length of a connection request.
-        let length = if i % 7 == 0 { 1_078 } else { random() as usize % 1_400 };
-        let mut bytes: Vec<u8> = (0..length).map(|_| random() as u8).collect();
+        let length = if i % 7 == 0 { 1_078 } else { rng.random_range(0..1_400) };
+        let mut bytes: Vec<u8> = (0..length).map(|_| rng.random()).collect();
         if let Some(first) = bytes.first_mut() {
             *first = match i % 3 {
                 0 => 0,
-                1 => (random() % 8) as u8 | ((random() % 16) as u8) << 4,
-                _ => random() as u8,
+                1 => rng.random_range(0..8_u8) | rng.random_range(0..16_u8) << 4,
+                _ => rng.random(),
             };
         }
         let _ = sockets[i % sockets.len()].send_to(&bytes, server.address);

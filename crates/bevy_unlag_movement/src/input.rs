@@ -225,6 +225,8 @@ impl Wire for CapsuleInput {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+
     use super::*;
 
     fn assert_delta_round_trip(input: CapsuleInput, base: CapsuleInput) -> usize {
@@ -256,14 +258,9 @@ mod tests {
 
     #[test]
     fn inputs_read_from_random_bits_are_in_range() {
-        let mut seed = 1u64;
+        let mut rng = SmallRng::seed_from_u64(1);
         for _ in 0..2_000 {
-            let bytes: Vec<u8> = (0..8)
-                .map(|_| {
-                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    (seed >> 56) as u8
-                })
-                .collect();
+            let bytes: [u8; 8] = rng.random();
             let base = CapsuleInput { pitch: i16::MIN, forward: i8::MIN, ..default() };
             for input in [
                 CapsuleInput::read(&mut BitReader::new(&bytes)),

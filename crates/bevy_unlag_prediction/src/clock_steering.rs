@@ -68,18 +68,19 @@ impl ClockSteering {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+
     use super::*;
 
     /// Returns the largest error in seconds of a steered clock with this speed.
     fn off_after(speed: f64, seconds: f64) -> f64 {
         let mut steering = ClockSteering::default();
         let (mut client, mut now, mut worst) = (0.0, 0.0, 0.0_f64);
-        let mut dice = 12_345_u64;
+        let mut rng = SmallRng::seed_from_u64(12_345);
         while now < seconds {
             now += 1.0 / 32.0;
             client += speed * steering.speed / 32.0;
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let jitter = (dice >> 40) as f64 / (1 << 24) as f64 * 0.03;
+            let jitter = rng.random_range(0.0..0.03);
             steering.sample(now - client + 0.045 + jitter, 0.09 + jitter, now);
             worst = worst.max((now - client).abs());
         }

@@ -149,14 +149,10 @@ fn ray_capsule(origin: Vec3A, direction: Vec3A, a: Vec3A, b: Vec3A, radius: f32)
 #[cfg(test)]
 mod tests {
     use bevy_rapier3d::prelude::Collider;
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
 
     use super::*;
     use crate::hit_boxes::HitGroup;
-
-    fn random(state: &mut u64) -> f32 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((*state >> 40) as f32 / (1u64 << 23) as f32) - 1.0
-    }
 
     #[test]
     fn closed_form_ray_casts_agree_with_parry() {
@@ -166,14 +162,13 @@ mod tests {
             Collider::capsule(Vec3::new(0.1, -0.3, 0.0), Vec3::new(-0.1, 0.4, 0.2), 0.12),
             Collider::capsule(Vec3::ZERO, Vec3::ZERO, 0.2),
         ];
-        let mut state = 5;
+        let mut rng = SmallRng::seed_from_u64(5);
         let (mut hits, mut differ) = (0, 0);
         for shape in &shapes {
             let fast = Shape::new(&HitBox::new(0, HitGroup::Body, shape.clone()));
             for _ in 0..100_000 {
-                let mut vector = |scale: f32| {
-                    Vec3::new(random(&mut state), random(&mut state), random(&mut state)) * scale
-                };
+                let mut vector =
+                    |scale: f32| Vec3::from_array([(); 3].map(|()| rng.random_range(-scale..scale)));
                 let (origin, target) = (vector(3.0), vector(0.5));
                 let Some(direction) = (target - origin).try_normalize() else { continue };
                 let ray = ParryRay::new(origin, direction);

@@ -287,26 +287,22 @@ mod tests {
     use std::collections::BTreeSet;
 
     use bevy_unlag_core::Snapshot;
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
 
     use super::*;
 
     const ID: NetId = NetId(7);
 
-    fn dice(state: &mut u64) -> u32 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 33) as u32
-    }
-
     #[test]
     fn contains_exactly_the_marked_ticks_across_tick_wraparound() {
-        let mut state = 3;
+        let mut rng = SmallRng::seed_from_u64(3);
         for origin in [0, u32::MAX - 3_000] {
             let (mut log, mut marked, mut newest) = (SentSnapshots::default(), BTreeSet::new(), 1_000_i64);
             for _ in 0..5_000 {
-                let step = match dice(&mut state) % 10 {
-                    0 => -i64::from(dice(&mut state) % 90),
-                    1 => i64::from(dice(&mut state) % 90),
-                    _ => i64::from(dice(&mut state) % 4),
+                let step = match rng.random_range(0..10) {
+                    0 => rng.random_range(-89..=0),
+                    1 => rng.random_range(0..90),
+                    _ => rng.random_range(0..4),
                 };
                 let tick = newest + step;
                 let at = |tick: i64| Tick(origin).offset(tick as i32);

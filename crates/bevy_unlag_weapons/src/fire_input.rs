@@ -329,6 +329,8 @@ impl Wire for FireInput {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+
     use super::*;
     use bevy_unlag_core::SUB_TICKS;
 
@@ -389,16 +391,11 @@ mod tests {
 
     #[test]
     fn random_bytes_decode_to_bounded_views_or_errors() {
-        let mut state = 5_u64;
+        let mut rng = SmallRng::seed_from_u64(5);
         for _ in 0..20_000 {
-            let bytes: Vec<u8> = (0..48)
-                .map(|_| {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    (state >> 56) as u8
-                })
-                .collect();
+            let bytes: [u8; 48] = core::array::from_fn(|_| rng.random());
             let Ok(fire) = FireInput::read(&mut BitReader::new(&bytes)) else { continue };
-            let (now, near) = (Tick((state >> 13) as u32), Vec3::new(-70.0, 3.0, 8_000.0));
+            let (now, near) = (Tick(rng.random()), Vec3::new(-70.0, 3.0, 8_000.0));
             let sight = fire.view(now, now, near);
             assert!((sight.eye - near).abs().max_element() <= 4.01, "{sight:?}");
             let time = sight.time.unwrap_or(ViewTime::at(now));

@@ -11,19 +11,13 @@ mod scene;
 mod table;
 mod weapon;
 
-use core::time::Duration;
 use std::path::PathBuf;
 
-use bevy_unlag::{link_conditioner::LinkConditions, rewind::RewindMode};
 use clap::Args;
-use unlag_examples::{
-    app::ServerOptions,
-    match_report::MatchReport,
-    stepped_match::{self, MatchOptions},
-};
-
-use crate::{Options, figures::Figures};
 use matrix::Plan;
+use unlag_examples::{match_report::MatchReport, shot_stats::HitCounts, stepped_match};
+
+use crate::prelude::*;
 
 pub use cell::{Cell, CellConfig, CellResult};
 pub use matrix::MAX_AGE;
@@ -82,47 +76,49 @@ pub fn measure(options: &Options, args: &MatrixArgs) -> Result<Figures, String> 
     Ok(figures)
 }
 
+/// Plays a match of the shooter example.
+fn fight(
+    options: &Options,
+    players: u64,
+    rewind: RewindMode,
+    conditions: LinkConditions,
+    seconds: f64,
+) -> Result<MatchReport, String> {
+    let server = ServerOptions { rewind, ..ServerOptions::default() };
+    let seed = options.seed;
+    stepped_match::play(&MatchOptions {
+        players,
+        seconds,
+        conditions,
+        seed,
+        server,
+        ..MatchOptions::default()
+    })
+}
+
 /// Measures the match of the shooter example.
 fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let (players, seconds) = if options.quick { (6, 12.0) } else { (8, 240.0) };
-    let fight = |rewind, conditions, seconds| {
-        stepped_match::play(&MatchOptions {
-            players,
-            seconds,
-            conditions,
-            seed: options.seed,
-            server: ServerOptions { rewind, ..ServerOptions::default() },
-            ..MatchOptions::default()
-        })
-    };
+    let (players, seconds, control_seconds) = options.extent((6, 12.0, 12.0), (8, 240.0, 60.0));
+    let on = fight(options, players, RewindMode::On, LINK_150, seconds)?.total();
+    let lower = on.tally().agreement().unwrap_or(f64::NAN);
+    figures.add("agreement_150ms_2loss", lower).text(describe(&on.tally()))?;
+    let off = fight(options, players, RewindMode::Off, LINK_150, control_seconds)?.total();
+    figures
+        .add("agreement_150ms_2loss_rewind_off", off.confirmed_of_drawn().unwrap_or(f64::NAN))
+        .text(format!("{}; the control", describe(&off.tally())))?;
 
-    let on = fight(RewindMode::On, LINK_150, seconds)?;
-    let total = on.total();
-    let both = total.confirmed_of_drawn().zip(total.drawn_of_confirmed());
-    let lower = both.map_or(f64::NAN, |(a, b)| a.min(b));
-    figures.add("agreement_150ms_2loss", lower, describe_match(&on))?;
-    let off = fight(RewindMode::Off, LINK_150, if options.quick { seconds } else { seconds / 4.0 })?;
-    let confirmed = off.total().confirmed_of_drawn().unwrap_or(f64::NAN);
-    figures.add(
-        "agreement_150ms_2loss_rewind_off",
-        confirmed,
-        format!("{}; the control", describe_match(&off)),
-    )?;
+    let (error, moves) = owner_error(options.seed, options.extent(15.0, 600.0))?;
+    figures.add("owner_error_max_cm_ue_average", error * 100.0).text(format!(
+        "cm between client and server after the same move, largest of {moves} moves on Average (UE)"
+    ))?;
 
-    let (error, moves) = owner_error(options.seed, if options.quick { 15.0 } else { 600.0 })?;
-    figures.add(
-        "owner_error_max_cm_ue_average",
-        error * 100.0,
-        format!("cm between client and server after the same move, largest of {moves} moves on Average (UE)"),
-    )?;
-
-    let (up, down) = prediction_error::bytes(options.seed, if options.quick { 6.0 } else { 30.0 })?;
-    figures.add(
-        "bytes_per_s_up",
-        up,
-        "B/s of datagrams from one client on Good broadband, without UDP and IP headers",
-    )?;
-    figures.add("bytes_per_s_down_per_proxy", down, "B/s of datagrams to one client for each further player")
+    let (up, down) = prediction_error::bytes(options.seed, options.extent(6.0, 30.0))?;
+    figures
+        .add("bytes_per_s_up", up)
+        .text("B/s of datagrams from one client on Good broadband, without UDP and IP headers")?;
+    figures
+        .add("bytes_per_s_down_per_proxy", down)
+        .text("B/s of datagrams to one client for each further player")
 }
 
 /// Measures the cells of the matrix.
@@ -132,50 +128,41 @@ fn measure_matrix(options: &Options, args: &MatrixArgs, figures: &mut Figures) -
         (true, false) => 600,
         (true, true) => 150,
     });
-    let cells = match (args.matrix, args.cell.is_empty()) {
-        (true, _) => matrix::all(),
-        (false, true) => matrix::DEFAULT_CELLS.to_vec(),
-        (false, false) => args.cell.clone(),
-    };
+    let chosen = |usual: &[Cell]| if args.cell.is_empty() { usual.to_vec() } else { args.cell.clone() };
+    let cells = if args.matrix { matrix::all() } else { chosen(&matrix::DEFAULT_CELLS) };
     let plan = Plan { cells, hits, seed: options.seed };
     let played = matrix::play(&plan, args.keep.as_deref())?;
     for cell in &played {
-        figures.add(
-            format!("agreement_{}_hitscan", cell.cell.name()),
-            cell.agreement(),
-            describe_cell(cell),
-        )?;
+        let key = format!("agreement_{}_hitscan", cell.cell.name());
+        figures.add(key, cell.agreement()).text(describe_cell(cell))?;
     }
-    let few = hits.div_ceil(10).max(150);
+    let rules = CellConfig::new(hits.div_ceil(10).max(150), options.seed);
     for weapon in [MeasuredWeapon::Shotgun, MeasuredWeapon::Projectile] {
-        let cells = if args.cell.is_empty() { matrix::WEAPON_CELLS.to_vec() } else { args.cell.clone() };
-        for cell in cells {
-            let played = matrix::measure_weapon(weapon, cell, few, options.seed)?;
+        for cell in chosen(&matrix::WEAPON_CELLS) {
+            let played = cell.play(&CellConfig { weapon, ..rules })?;
             let key = format!("agreement_{}_{}", cell.name(), weapon.name());
-            figures.add(key, played.agreement(), describe_cell(&played))?;
+            figures.add(key, played.agreement()).text(describe_cell(&played))?;
         }
     }
     if args.cell.is_empty() {
-        let off = matrix::measure_control(hits.div_ceil(10).max(150), options.seed)?;
-        figures.add(
-            format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
-            off.shot_stats.confirmed_of_drawn().unwrap_or(f64::NAN),
-            format!("{}; the control", describe_cell(&off)),
-        )?;
-        let far = matrix::measure_beyond_max_age(hits.div_ceil(10).max(150), options.seed)?.shot_stats;
+        let off = matrix::CONTROL.play(&CellConfig { rewind: RewindMode::Off, ..rules })?;
+        figures
+            .add(
+                format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
+                off.shot_stats.confirmed_of_drawn().unwrap_or(f64::NAN),
+            )
+            .text(format!("{}; the control", describe_cell(&off)))?;
+        let far = matrix::BEYOND_MAX_AGE.play(&rules)?.shot_stats;
         let judged = far.shots - far.refused - far.lost;
-        figures.add(
-            "clamped_percent_beyond_cap",
-            far.clamped.rounds as f64 * 100.0 / judged as f64,
-            format!(
-                "% of {judged} verdicts report a clamped view at {} ms of round trip with a limit of {} ms; \
-                 {} rounds refused, {} lost",
-                matrix::BEYOND_MAX_AGE.rtt,
-                MAX_AGE.as_millis(),
-                far.refused,
-                far.lost,
-            ),
-        )?;
+        let clamped = far.clamped.rounds as f64 * 100.0 / judged as f64;
+        figures.add("clamped_percent_beyond_cap", clamped).text(format!(
+            "% of {judged} verdicts report a clamped view at {} ms of round trip with a limit of {} ms; {} \
+             rounds refused, {} lost",
+            matrix::BEYOND_MAX_AGE.rtt,
+            MAX_AGE.as_millis(),
+            far.refused,
+            far.lost
+        ))?;
     }
     if !options.json && (args.matrix || !args.cell.is_empty()) {
         println!("{}", table::text(&played));
@@ -188,32 +175,25 @@ fn measure_matrix(options: &Options, args: &MatrixArgs, figures: &mut Figures) -
 
 fn describe_cell(played: &CellResult) -> String {
     let (all, judged) = (played.shot_stats.tally(), played.shot_stats.unclamped());
-    let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    let mut text = format!(
-        "%; {} drawn hits, {:.3} % of them confirmed; {} confirmed hits, {:.3} % of them drawn",
-        all.drawn,
-        number(all.confirmed_of_drawn()),
-        all.confirmed,
-        number(all.drawn_of_confirmed()),
-    );
+    let mut text = describe(&all);
     if judged != all && judged.drawn > 0 {
-        text += &format!(
-            "; without {} clamped rounds {:.3} % and {:.3} %",
-            played.shot_stats.clamped.rounds,
-            number(judged.confirmed_of_drawn()),
-            number(judged.drawn_of_confirmed()),
-        );
+        let [confirmed, drawn] = ratios(&judged);
+        let clamped = played.shot_stats.clamped.rounds;
+        text += &format!("; without {clamped} clamped rounds {confirmed:.3} % and {drawn:.3} %");
     }
     text
 }
 
-fn describe_match(report: &MatchReport) -> String {
-    let total = report.total();
+fn describe(all: &HitCounts) -> String {
+    let HitCounts { drawn, confirmed, .. } = all;
+    let [of_drawn, of_confirmed] = ratios(all);
     format!(
-        "%; {} drawn hits, {:.3} % of them confirmed; {} confirmed hits, {:.3} % of them drawn",
-        total.drawn,
-        total.confirmed_of_drawn().unwrap_or(f64::NAN),
-        total.confirmed,
-        total.drawn_of_confirmed().unwrap_or(f64::NAN),
+        "%; {drawn} drawn hits, {of_drawn:.3} % of them confirmed; {confirmed} confirmed hits, \
+         {of_confirmed:.3} % of them drawn"
     )
+}
+
+/// Returns both agreement ratios in percent, NaN without hits.
+fn ratios(counts: &HitCounts) -> [f64; 2] {
+    [counts.confirmed_of_drawn(), counts.drawn_of_confirmed()].map(|ratio| ratio.unwrap_or(f64::NAN))
 }

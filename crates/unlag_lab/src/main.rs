@@ -4,19 +4,24 @@
 //! `--plot DIR` writes plots. `--quick` measures every key in under a minute.
 
 mod agreement;
+mod chart;
 mod figures;
+mod frame_profile;
 mod load;
 mod movement;
+mod pawns;
 mod prediction;
+mod prelude;
 mod rewind;
 mod smoothing;
 mod soak;
+mod statistics;
 mod weapons;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use bevy_unlag::movement::MoverBackend;
-use clap::{Parser, Subcommand, ValueEnum};
+use bevy_unlag::{link_conditioner::LinkPreset, movement::MoverBackend};
+use clap::{Args, Parser, Subcommand};
 
 /// Measures the documented figures.
 #[derive(Parser, Debug)]
@@ -25,38 +30,48 @@ struct Cli {
     /// Topic to measure.
     #[command(subcommand)]
     topic: Topic,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Options of all topics.
+#[derive(Args, Debug)]
+pub struct Options {
     /// Print one flat JSON object instead of a table.
     #[arg(long, global = true)]
-    json: bool,
+    pub json: bool,
     /// Measure every key in under a minute, from less data.
     #[arg(long, global = true)]
-    quick: bool,
-    /// Character mover of the topic `movement`.
-    #[arg(long, global = true, value_enum, default_value_t = Backend::Unlag)]
-    backend: Backend,
+    pub quick: bool,
+    /// Character mover of the topic `movement`: `unlag` for the suite's own sweeps, `rapier` for the same step around
+    /// rapier's character controller, which does not ride platforms.
+    #[arg(long, global = true, value_parser = parse_backend, default_value = "unlag")]
+    pub backend: MoverBackend,
     /// Write plots into this folder.
     #[arg(long, global = true, value_name = "DIR")]
-    plot: Option<PathBuf>,
+    pub plot: Option<PathBuf>,
     /// Seed of the links and players.
     #[arg(long, global = true, default_value_t = 1)]
-    seed: u64,
+    pub seed: u64,
 }
 
-/// Character mover of the topic `movement`.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-enum Backend {
-    /// The suite's own sweeps.
-    Unlag,
-    /// The same step around rapier's character controller, which does not ride platforms.
-    Rapier,
+impl Options {
+    /// Returns one of two amounts of data: the first with `--quick`, otherwise the second.
+    pub fn extent<T>(&self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
 }
 
-impl From<Backend> for MoverBackend {
-    fn from(backend: Backend) -> Self {
-        match backend {
-            Backend::Unlag => Self::Unlag,
-            Backend::Rapier => Self::Rapier,
-        }
+/// Returns a built-in link preset.
+pub fn preset(name: &str) -> Result<&'static LinkPreset, String> {
+    LinkPreset::find(name).map_err(|e| e.to_string())
+}
+
+fn parse_backend(name: &str) -> Result<MoverBackend, &'static str> {
+    match name {
+        "unlag" => Ok(MoverBackend::Unlag),
+        "rapier" => Ok(MoverBackend::Rapier),
+        _ => Err("expected unlag or rapier"),
     }
 }
 
@@ -83,25 +98,9 @@ enum Topic {
     Weapons,
 }
 
-/// Options of all topics.
-struct Options {
-    backend: MoverBackend,
-    quick: bool,
-    plot: Option<PathBuf>,
-    seed: u64,
-    json: bool,
-}
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let options = Options {
-        backend: cli.backend.into(),
-        quick: cli.quick,
-        plot: cli.plot,
-        seed: cli.seed,
-        json: cli.json,
-    };
-    let measured = match cli.topic {
+    let Cli { topic, options } = Cli::parse();
+    let measured = match topic {
         Topic::Agreement(args) => agreement::measure(&options, &args),
         Topic::Load(args) => load::measure(&options, &args),
         Topic::LoadServer(args) => load::serve(args).map(|()| figures::Figures::default()),
@@ -112,9 +111,9 @@ fn main() -> ExitCode {
         Topic::Soak(args) => soak::measure(&options, args),
         Topic::Weapons => weapons::measure(&options),
     };
-    match measured {
-        Ok(figures) => {
-            print!("{}", if cli.json { figures.json() } else { figures.table() });
+    match measured.and_then(|figures| figures.output(options.json)) {
+        Ok(text) => {
+            print!("{text}");
             ExitCode::SUCCESS
         }
         Err(line) => {

@@ -9,43 +9,15 @@ pub mod timing;
 mod unlag_mover;
 mod walk_script;
 
-use bevy_unlag::movement::{CapsuleConfig, MoverBackend};
-
-use crate::{Options, figures::Figures};
 use level_benchmark::LevelBenchmark;
 use levels::Level;
 use rapier_controller::with_rapier_controller;
 use unlag_mover::with_mover;
 
-/// JSON keys of one level.
-struct Keys {
-    ratio: &'static str,
-    ours_median: &'static str,
-    ours_p99: &'static str,
-    kcc_median: &'static str,
-    kcc_p99: &'static str,
-    cheap: &'static str,
-}
-
-macro_rules! keys {
-    ($path:literal) => {
-        Keys {
-            ratio: concat!("kcc_ratio_", $path),
-            ours_median: concat!("ours_median_us_", $path),
-            ours_p99: concat!("ours_p99_us_", $path),
-            kcc_median: concat!("kcc_median_us_", $path),
-            kcc_p99: concat!("kcc_p99_us_", $path),
-            cheap: concat!("cheap_step_ratio_", $path),
-        }
-    };
-}
-
-/// In the order of [`Level::all`].
-const KEYS: [Keys; 5] =
-    [keys!("flat"), keys!("heightfield"), keys!("stairs"), keys!("clutter"), keys!("platform")];
+use crate::prelude::*;
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
-    let (moves, passes) = if options.quick { (2_000, 7) } else { (10_000, 7) };
+    let (moves, passes) = options.extent((2_000, 7), (10_000, 7));
     let backend = options.backend;
     let mut levels = Vec::from(Level::all(options.seed));
     if backend == MoverBackend::Rapier {
@@ -63,65 +35,67 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     let kcc_loss = with_rapier_controller(&mut long, |floor| Ok(speed_loss::theirs(floor, speed)))?;
 
     let mut figures = Figures::default();
-    for (keys, course) in KEYS.iter().zip(&courses) {
-        add_ratio(&mut figures, keys, course)?;
+    for course in &courses {
+        add_ratio(&mut figures, course)?;
     }
-    add_replays(&mut figures, &levels, &courses)?;
+    add_replays(&mut figures, &courses)?;
     let saving = |c: &LevelBenchmark| c.ours.total / c.cheap.total;
-    figures.add(
-        "cheap_step_ratio",
-        courses.iter().map(saving).fold(f64::INFINITY, f64::min),
+    figures.add("cheap_step_ratio", courses.iter().map(saving).fold(f64::INFINITY, f64::min)).text(
         "full step time over cheap step time from the same states, total times, smallest of the levels",
     )?;
-    figures.add("flat_speed_loss_percent", loss, "% of 1 km straight ahead on a floor of one box")?;
-    figures.add("kcc_speed_loss_percent_flat", kcc_loss, "the same for rapier's controller")?;
+    figures.add("flat_speed_loss_percent", loss).text("% of 1 km straight ahead on a floor of one box")?;
+    figures.add("kcc_speed_loss_percent_flat", kcc_loss).text("the same for rapier's controller")?;
     let most = |of: fn(&LevelBenchmark) -> f64| courses.iter().map(of).fold(0.0, f64::max);
-    figures.add(
-        "allocs_per_move",
-        most(|c| c.allocations),
-        format!("heap allocations per move after warm-up, {moves} moves, largest of the levels"),
-    )?;
-    figures.add("kcc_allocs_per_move", most(|c| c.kcc_allocations), "the same for rapier's controller")?;
-    for (keys, course) in KEYS.iter().zip(&courses) {
-        add_moves(&mut figures, keys, course)?;
+    figures
+        .add("allocs_per_move", most(|c| c.allocations))
+        .text(format!("heap allocations per move after warm-up, {moves} moves, largest of the levels"))?;
+    figures
+        .add("kcc_allocs_per_move", most(|c| c.kcc_allocations))
+        .text("the same for rapier's controller")?;
+    for course in &courses {
+        add_moves(&mut figures, course)?;
     }
 
     if let Some(folder) = &options.plot {
-        let medians = levels.iter().zip(&courses).map(|(l, c)| (l.name, c.ours.median, c.kcc.median));
+        let medians = courses.iter().map(|c| (c.level, c.ours.median, c.kcc.median));
         chart::draw(folder, &medians.collect::<Vec<_>>())?;
     }
     Ok(figures)
 }
 
-fn add_ratio(figures: &mut Figures, keys: &Keys, course: &LevelBenchmark) -> Result<(), String> {
-    let LevelBenchmark { moves, ours, kcc, kcc_without_pull, scattered, metres, kcc_metres, .. } = course;
+fn add_ratio(figures: &mut Figures, course: &LevelBenchmark) -> Result<(), String> {
+    let LevelBenchmark { level, moves, ours, kcc, kcc_without_pull, scattered, metres, kcc_metres, .. } =
+        course;
     let unpulled = kcc_without_pull.total / ours.total;
-    figures.add(
-        keys.ratio,
-        kcc.total / ours.total,
-        format!(
-            "rapier's time over ours for the same {moves} moves, clock read every 20; {unpulled:.2} if \
-             rapier's capsule is not pulled down, {scattered:.2} in scattered order; ours moved \
-             {metres:.0} m, rapier's {kcc_metres:.0} m"
-        ),
-    )
+    figures.add(format!("kcc_ratio_{level}"), kcc.total / ours.total).text(format!(
+        "rapier's time over ours for the same {moves} moves, clock read every 20; {unpulled:.2} if rapier's \
+         capsule is not pulled down, {scattered:.2} in scattered order; ours moved {metres:.0} m, rapier's \
+         {kcc_metres:.0} m"
+    ))
 }
 
-fn add_moves(figures: &mut Figures, keys: &Keys, course: &LevelBenchmark) -> Result<(), String> {
-    let LevelBenchmark { ours, kcc, cheap, .. } = course;
-    figures.add(keys.ours_median, ours.median, "µs per move of ours, clock reads included")?;
-    figures.add(keys.ours_p99, ours.p99, "µs, 99th percentile of the same")?;
-    figures.add(keys.kcc_median, kcc.median, "µs per move of rapier's controller")?;
-    figures.add(keys.kcc_p99, kcc.p99, "µs, 99th percentile of the same")?;
-    figures.add(keys.cheap, ours.total / cheap.total, "full step time over cheap step time")
+fn add_moves(figures: &mut Figures, course: &LevelBenchmark) -> Result<(), String> {
+    let LevelBenchmark { level, ours, kcc, cheap, .. } = course;
+    for (name, times, of) in
+        [("ours", ours, "ours, clock reads included"), ("kcc", kcc, "rapier's controller")]
+    {
+        figures
+            .add(format!("{name}_median_us_{level}"), times.median)
+            .text(format!("µs per move of {of}"))?;
+        figures.add(format!("{name}_p99_us_{level}"), times.p99).text("µs, 99th percentile of the same")?;
+    }
+    figures
+        .add(format!("cheap_step_ratio_{level}"), ours.total / cheap.total)
+        .text("full step time over cheap step time")
 }
 
-fn add_replays(figures: &mut Figures, levels: &[Level], courses: &[LevelBenchmark]) -> Result<(), String> {
+fn add_replays(figures: &mut Figures, courses: &[LevelBenchmark]) -> Result<(), String> {
     for (key, name) in [("replay96_flat_us", "flat"), ("replay96_clutter_us", "clutter")] {
-        let on = levels.iter().zip(courses).find(|(level, _)| level.name == name);
-        let micros = on.map_or(f64::NAN, |(_, course)| course.replay);
-        figures.add(key, micros, "µs for 96 moves in a row, median of 200 replays")?;
+        let micros = courses.iter().find(|on| on.level == name).map_or(f64::NAN, |on| on.replay);
+        figures.add(key, micros).text("µs for 96 moves in a row, median of 200 replays")?;
     }
     let differing: usize = courses.iter().map(|course| course.differing).sum();
-    figures.add("replays_differing", differing as f64, "replays whose end differs from the record in any bit")
+    figures
+        .add("replays_differing", differing as f64)
+        .text("replays whose end differs from the record in any bit")
 }

@@ -5,12 +5,12 @@ mod cover;
 mod pose;
 mod test_server;
 
-use crate::{Options, figures::Figures};
+use crate::prelude::*;
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let mut figures = Figures::default();
     cost::measure(options, &mut figures)?;
     pose::measure(options, &mut figures)?;
-    cover::measure(options.quick, options.seed).add_to(&mut figures)?;
+    cover::measure(options, &mut figures)?;
     Ok(figures)
 }

@@ -1,7 +1,6 @@
 //! Smoothness of remote pawns: drawn poses against ground truth.
 
 mod bytes;
-mod chart;
 mod clocks;
 mod cost;
 mod discontinuities;
@@ -18,7 +17,7 @@ mod truth;
 
 use std::path::PathBuf;
 
-use crate::{Options, figures::Figures};
+use crate::prelude::*;
 
 /// Extent of the measurements.
 struct Plan {
@@ -32,7 +31,7 @@ struct Plan {
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let first = 100 + options.seed;
-    let (seeds, seconds) = if options.quick { (3, 30.0) } else { (5, 60.0) };
+    let (seeds, seconds) = options.extent((3, 30.0), (5, 60.0));
     let plan = Plan { seeds: (first..first + seeds).collect(), seconds, plot: options.plot.clone() };
     let mut figures = Figures::default();
 

@@ -6,25 +6,13 @@
 mod adversaries;
 mod invariants;
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    core::Tick,
-    link_conditioner::{LinkConditions, LinkPreset},
-    prelude::*,
-};
 use clap::Args;
-use lightyear::prelude::LocalTimeline;
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::{
-    app::{ServerOptions, TICK},
-    stepped_match::{Match, MatchOptions},
-    weapon_set::WeaponSet,
-};
-
-use crate::{Options, figures::Figures, load::resident_bytes};
 use invariants::Invariants;
+use lightyear::prelude::LocalTimeline;
+use unlag_examples::weapon_set::WeaponSet;
+
+use crate::load::resident_bytes;
+use crate::prelude::*;
 
 /// Options of the soak test.
 #[derive(Args, Clone, Copy, Debug)]
@@ -59,7 +47,7 @@ enum PlayerState {
 }
 
 pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
-    let minutes = args.minutes.unwrap_or(if options.quick { 4.0 } else { 40.0 });
+    let minutes = args.minutes.unwrap_or(options.extent(4.0, 40.0));
     let seconds = (minutes * 60.0) as u64;
     let mut soak = Soak::new(options.seed)?;
     let early = seconds / 4;
@@ -75,21 +63,23 @@ pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
     let breaks = soak.watch.breaks as f64;
     let what =
         format!("{minutes} minutes, seed {}, {} joins, {} links", options.seed, soak.joins, soak.links);
-    figures.add("soak_invariant_breaks", breaks, what)?;
-    figures.add(
-        "soak_kicked_adversaries",
-        soak.watch.kicked as f64,
-        "kicks of cheaters for their packets",
-    )?;
+    figures.add("soak_invariant_breaks", breaks).text(what)?;
+    figures
+        .add("soak_kicked_adversaries", soak.watch.kicked as f64)
+        .text("kicks of cheaters for their packets")?;
     let report = soak.game.report();
     let steady = &report.players[0].shot_stats;
     let agreed = steady.unclamped().confirmed_of_drawn().ok_or("the first player drew no hit")?;
-    figures.add("soak_agreement_percent", agreed, "% of the hits drawn by the player who never leaves")?;
-    figures.add("soak_rounds", steady.shots as f64, "rounds fired by that player")?;
-    figures.add("soak_lost_verdicts", steady.lost as f64, "rounds of that player without a verdict")?;
+    figures
+        .add("soak_agreement_percent", agreed)
+        .text("% of the hits drawn by the player who never leaves")?;
+    figures.add("soak_rounds", steady.shots as f64).text("rounds fired by that player")?;
+    figures.add("soak_lost_verdicts", steady.lost as f64).text("rounds of that player without a verdict")?;
     let growth = resident_bytes() as f64 / memory.max(1) as f64 - 1.0;
-    figures.add("soak_rss_growth_percent", growth * 100.0, "% after the first quarter, all apps together")?;
-    figures.add("soak_digest", f64::from(soak.watch.digest), "hash of all positions at every rest")?;
+    figures
+        .add("soak_rss_growth_percent", growth * 100.0)
+        .text("% after the first quarter, all apps together")?;
+    figures.add("soak_digest", f64::from(soak.watch.digest)).text("hash of all positions at every rest")?;
     Ok(figures)
 }
 
@@ -132,12 +122,9 @@ impl Soak {
         for player in 0..PLAYERS {
             self.live(player, second)?;
             if self.rng.random_range(0..60) == 0 {
-                let link = LinkPreset::named(LINKS[self.rng.random_range(0..LINKS.len())]);
-                let conditions = link
-                    .map(LinkPreset::conditions)
-                    .ok_or("a link preset of the soak test does not exist")?;
+                let link = preset(LINKS[self.rng.random_range(0..LINKS.len())])?;
                 self.links += 1;
-                set_link(&mut self.game.clients[player], conditions);
+                set_link(&mut self.game.clients[player], link.conditions());
             }
         }
         // Departures happen at fractions of a second.
@@ -199,7 +186,7 @@ impl Soak {
         Ok(())
     }
 
-    fn script(&mut self, player: usize) -> Option<Mut<'_, unlag_examples::scripted_player::ScriptedPlayer>> {
+    fn script(&mut self, player: usize) -> Option<Mut<'_, ScriptedPlayer>> {
         self.game.clients.get_mut(player)?.world_mut().get_resource_mut()
     }
 

@@ -5,7 +5,7 @@ mod hard_link;
 mod projectiles;
 mod verdict;
 
-use crate::{Options, figures::Figures};
+use crate::prelude::*;
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let mut figures = Figures::default();

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use bevy::math::Vec3;
 use bevy_unlag_movement::CapsuleState;
 
+use crate::statistics::{mean, median, quantile};
+
 /// Age of a correction in ticks.
 pub const DEPTH: u64 = 10;
 
@@ -139,7 +141,7 @@ fn one(side: &mut dyn Side, samples: &mut Samples) -> Result<(), String> {
         return Err("the server never reached the state of the corrected client".into());
     }
     samples.effective += usize::from(!as_before);
-    let frame = quantile(&mut quiet, 0.5);
+    let frame = median(&mut quiet);
     samples.frames.push(frame);
     samples.costs.push(micros - frame);
     Ok(())
@@ -165,28 +167,21 @@ impl Samples {
             ));
         }
         Ok(Timing {
-            mean_us: mean(&mut self.costs),
-            correction_us: quantile(&mut self.costs, 0.5),
+            mean_us: trimmed_mean(&mut self.costs),
+            correction_us: median(&mut self.costs),
             quartiles: [0.25, 0.75].map(|q| quantile(&mut self.costs, q)),
-            frame_us: quantile(&mut self.frames, 0.5),
+            frame_us: median(&mut self.frames),
             corrections,
             steps: DEPTH * side.predicted() as u64,
         })
     }
 }
 
-/// Sorts `numbers` and returns the quantile `q` (nearest rank, no interpolation), or NaN without numbers.
-pub fn quantile(numbers: &mut [f64], q: f64) -> f64 {
-    numbers.sort_unstable_by(f64::total_cmp);
-    let last = numbers.len().saturating_sub(1) as f64;
-    numbers.get((last * q).round() as usize).copied().unwrap_or(f64::NAN)
-}
-
 /// Returns the mean without the lowest and the highest percent, or NaN without numbers.
-fn mean(numbers: &mut [f64]) -> f64 {
+fn trimmed_mean(numbers: &mut [f64]) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
     let rest = &numbers[numbers.len() / 100..numbers.len() - numbers.len() / 100];
-    rest.iter().sum::<f64>() / rest.len() as f64
+    mean(rest.iter().copied())
 }
 
 #[cfg(test)]
@@ -198,7 +193,7 @@ mod tests {
         let mut numbers: Vec<f64> = (0..200).rev().map(f64::from).collect();
         numbers[0] = 1.0e9;
         assert_eq!(quantile(&mut numbers, 0.5), 100.0);
-        assert_eq!(mean(&mut numbers), 99.5);
-        assert!(quantile(&mut [], 0.5).is_nan() && mean(&mut []).is_nan());
+        assert_eq!(trimmed_mean(&mut numbers), 99.5);
+        assert!(quantile(&mut [], 0.5).is_nan() && trimmed_mean(&mut []).is_nan());
     }
 }

@@ -26,7 +26,7 @@ use bevy_unlag_core::Snapshot;
 use lightyear::prelude::InterpolationConfig;
 
 use crate::{figures::Figures, scene::TICK};
-use judge::{DrawnSample, ErrorMetrics, measure_errors, spread};
+use judge::{DrawnSample, Runs, measure_errors};
 use link::Link;
 use truth::{Path, Truth};
 
@@ -69,7 +69,7 @@ fn tuned(link: &Link) -> InterpolationConfig {
 /// Results of one link.
 struct Watched {
     /// Error metrics per side and path.
-    verdicts: [Vec<ErrorMetrics>; 4],
+    verdicts: [Runs; 4],
     /// lightyear's estimates of round trip and jitter in milliseconds.
     round_trip: (f64, f64),
 }
@@ -136,7 +136,7 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
     for (pair, ours) in theirs.chunks_exact_mut(2).zip(&ours) {
         let [plain, tuned] = pair else { continue };
         let round_trip = plain.round_trip();
-        let verdict = |all: &[Vec<DrawnSample>]| -> Result<Vec<ErrorMetrics>, String> {
+        let verdict = |all: &[Vec<DrawnSample>]| -> Result<Runs, String> {
             let one = |(truth, seen): (&Truth, &Vec<DrawnSample>)| {
                 let seen: Vec<_> = seen.iter().filter(|seen| seen.now >= from).copied().collect();
                 if seen.is_empty() {
@@ -145,7 +145,7 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
                     Ok(measure_errors(truth, &seen, false))
                 }
             };
-            truths.iter().zip(all).map(one).collect()
+            Ok(Runs(truths.iter().zip(all).map(one).collect::<Result<_, String>>()?))
         };
         let verdicts =
             [verdict(&plain.seen)?, verdict(&tuned.seen)?, verdict(&ours.seen[0])?, verdict(&ours.seen[1])?];
@@ -163,7 +163,6 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
     for (link, watched) in LINKS.iter().zip(&watched) {
         let known = watched.round_trip;
         for (side, verdicts) in SIDES.iter().zip(&watched.verdicts) {
-            let of = |number: fn(&ErrorMetrics) -> f64| spread(verdicts.iter().map(number));
             let whose = match *side {
                 "lightyear" => "lightyear with its defaults".to_owned(),
                 "lightyear_tuned" => {
@@ -172,50 +171,34 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
                 "ours" => "ours".to_owned(),
                 _ => "ours with linear interpolation".to_owned(),
             };
-            figures.add(
-                format!("{side}_freeze_percent_{}", link.key),
-                of(|v| v.frozen_percent).mean,
-                format!(
+            figures.add(format!("{side}_freeze_percent_{}", link.key), verdicts.mean(|v| v.frozen_percent)).text(format!(
                     "% of frames that hardly move although they should, {}, an update every {INTERVAL} \
                      ticks, mean of {} paths: {whose}; worst {:.3}; {} pops",
                     link.name,
-                    verdicts.len(),
-                    of(|v| v.frozen_percent).worst,
-                    verdicts.iter().map(|v| v.pops).sum::<usize>()
-                ),
-            )?;
-            figures.add(
-                format!("{side}_delay_ms_{}", link.key),
-                (of(|v| v.delay.0).mean - link.latency) * 1_000.0,
-                format!(
+                    verdicts.0.len(),
+                    verdicts.worst(|v| v.frozen_percent),
+                    verdicts.sum(|v| v.pops)
+                ))?;
+            figures.add(format!("{side}_delay_ms_{}", link.key), (verdicts.mean(|v| v.delay.0) - link.latency) * 1_000.0).text(format!(
                     "ms that the drawn time is behind the fastest packet; its rate is {:.2} to {:.2} of \
                      real time, {} frames go back in time; lightyear measured {:.1} ms of round trip, {:.1} \
                      ms of jitter",
-                    verdicts.iter().map(|v| v.speed.0).fold(f64::INFINITY, f64::min),
-                    of(|v| v.speed.1).worst,
-                    verdicts.iter().map(|v| v.backward).sum::<usize>(),
+                    -verdicts.worst(|v| -v.speed.0),
+                    verdicts.worst(|v| v.speed.1),
+                    verdicts.sum(|v| v.backward),
                     known.0,
                     known.1
-                ),
-            )?;
+                ))?;
         }
     }
     for (i, path) in Path::ALL.into_iter().enumerate() {
         for (side, verdicts) in SIDES.iter().zip(&watched[BY_PATH].verdicts) {
-            let verdict = &verdicts[i];
-            figures.add(
-                format!("{side}_rms_cm_{}", path.name()),
-                verdict.rms,
-                format!(
+            let verdict = &verdicts.0[i];
+            figures.add(format!("{side}_rms_cm_{}", path.name()), verdict.rms).text(format!(
                     "cm from the delayed truth, RMS, {}, {} frames; max {:.2}; largest step error {:.2}",
                     LINKS[BY_PATH].name, verdict.frames, verdict.max, verdict.step_excess
-                ),
-            )?;
+                ))?;
         }
     }
-    figures.add(
-        "watch_late_ms",
-        latest,
-        "ms by which a frame of the benchmark was late at most, for lack of processor time",
-    )
+    figures.add("watch_late_ms", latest).text("ms by which a frame of the benchmark was late at most, for lack of processor time")
 }

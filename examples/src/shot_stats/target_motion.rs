@@ -3,6 +3,7 @@
 use core::ops::{AddAssign, Sub};
 
 use bevy_unlag::{core::SnapshotHistory, prelude::*};
+use serde::{Deserialize, Serialize};
 
 /// Motion of a target on the shooter's screen when a round was fired at it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +50,7 @@ impl TargetMotion {
 }
 
 /// Numbers of rounds, drawn hits and confirmed hits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct HitCounts {
     /// Rounds fired.
     pub rounds: u64,

@@ -14,6 +14,7 @@ use lightyear::{
 use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};
+use crate::statistics::upper_quantile;
 
 /// Bandwidth limit of the downlink; excess packets wait in a queue.
 #[derive(Resource)]
@@ -100,10 +101,9 @@ fn expect_limited_fight(bytes_per_second: f64, budget: u32) -> DownlinkFigures {
     for client in &trial.game.clients {
         waits.extend(&client.world().resource::<Bottleneck>().queueing_times);
     }
-    waits.sort_by(f64::total_cmp);
     trial.assert_invariants();
     let squeezed = DownlinkFigures {
-        wait: waits[waits.len() * 99 / 100],
+        wait: upper_quantile(&mut waits, 990),
         bytes,
         snapshots: each(after[0], before[0]),
         tracers: each(after[1], before[1]),

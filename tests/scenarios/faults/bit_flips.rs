@@ -7,6 +7,7 @@ use bevy_unlag::{
 };
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::LinkSystems};
 use lightyear_transport::plugin::TransportSystems;
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::stepped_match::MatchOptions;
 
 use super::{preset, trial::Trial};
@@ -14,28 +15,21 @@ use super::{preset, trial::Trial};
 /// State of [`flip_bits`], which flips one bit in 1 % of the sent packets.
 #[derive(Resource)]
 struct BitFlipper {
-    dice: u64,
+    rng: SmallRng,
     flipped: u64,
-}
-
-impl BitFlipper {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.dice >> 33) as usize % sides
-    }
 }
 
 fn flip_bits(mut noise: ResMut<BitFlipper>, mut links: Query<&mut Link>) {
     for mut link in &mut links {
         for _ in 0..link.send.len() {
             let Some(packet) = link.send.pop() else { break };
-            if noise.roll(100) > 0 || packet.is_empty() {
+            if noise.rng.random_bool(0.99) || packet.is_empty() {
                 link.send.push(packet);
                 continue;
             }
             noise.flipped += 1;
             let mut bytes = packet.to_vec();
-            let bit = noise.roll(bytes.len() * 8);
+            let bit = noise.rng.random_range(0..bytes.len() * 8);
             bytes[bit / 8] ^= 1 << (bit % 8);
             link.send.push(bytes.into());
         }
@@ -52,8 +46,8 @@ fn flipped_bit_on_the_wire_only_loses_its_packet() {
     let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
     let options = MatchOptions { players: 3, conditions, seed: 4, ..default() };
     let mut trial = Trial::new("1 % of packets flipped on the wire", options);
-    for (dice, app) in (9..).zip(trial.game.apps_mut()) {
-        app.insert_resource(BitFlipper { dice, flipped: 0 });
+    for (seed, app) in (9..).zip(trial.game.apps_mut()) {
+        app.insert_resource(BitFlipper { rng: SmallRng::seed_from_u64(seed), flipped: 0 });
         app.add_systems(PostUpdate, flip_bits.after(ConnectionSystems::Send).before(LinkSystems::Send));
     }
     trial.game.fight(30.0);
@@ -78,7 +72,7 @@ fn flipped_bit_before_encryption_corrects_only_its_own_client() {
     trial.game.server.world_mut().resource_mut::<IngressLimits>().strikes = f32::INFINITY;
     let before = trial.corrections();
     let client = &mut trial.game.clients[0];
-    client.insert_resource(BitFlipper { dice: 11, flipped: 0 });
+    client.insert_resource(BitFlipper { rng: SmallRng::seed_from_u64(11), flipped: 0 });
     client.add_systems(PostUpdate, flip_bits.after(TransportSystems::Send).before(ConnectionSystems::Send));
     trial.run(60.0);
     let up = flipped(&trial.game.clients[0]);

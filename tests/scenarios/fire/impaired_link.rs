@@ -8,6 +8,7 @@ use bevy_unlag::{
     prediction::{IncomingMoveAcks, IncomingMoves},
     prelude::*,
 };
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::{
     app::ServerOptions,
     stepped_match::{HARD_LINK, MatchOptions},
@@ -21,7 +22,7 @@ use crate::{hold_still, own_id, seconds, start, state};
 /// of a frame are delivered in reverse order.
 #[derive(Resource)]
 struct MailboxImpairment {
-    dice: u64,
+    rng: SmallRng,
     frame: u32,
     held: VecDeque<(u32, Entity, Vec<u8>)>,
     /// Numbers of duplicated and of delayed packets.
@@ -31,27 +32,28 @@ struct MailboxImpairment {
 
 impl MailboxImpairment {
     fn new(seed: u64) -> Self {
-        Self { dice: seed, frame: 0, held: VecDeque::new(), duplicated: 0, delayed: 0 }
-    }
-
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.dice >> 33) % sides
+        Self {
+            rng: SmallRng::seed_from_u64(seed),
+            frame: 0,
+            held: VecDeque::new(),
+            duplicated: 0,
+            delayed: 0,
+        }
     }
 
     /// Returns the packets for a pawn that are delivered in this frame.
     fn deliver(&mut self, pawn: Entity, came: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let mut now = Vec::new();
         for bytes in came {
-            if self.roll(4) == 0 {
+            if self.rng.random_bool(0.25) {
                 self.duplicated += 1;
-                let late = self.roll(40) as u32;
+                let late = self.rng.random_range(0..40);
                 self.held.push_back((self.frame + late, pawn, bytes.clone()));
                 now.push(bytes.clone());
             }
-            if self.roll(4) == 0 {
+            if self.rng.random_bool(0.25) {
                 self.delayed += 1;
-                let late = 1 + self.roll(8) as u32;
+                let late = self.rng.random_range(1..=8);
                 self.held.push_back((self.frame + late, pawn, bytes));
             } else {
                 now.push(bytes);

@@ -1,5 +1,7 @@
 //! Game messages that no client may send (threat T9 in `docs/link.md`).
 
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
 use super::*;
 use crate::ingress::{channel, message_id};
 use bevy_unlag::guard::IngressLimits;
@@ -125,15 +127,11 @@ fn random_envelopes_are_refused_and_valid_messages_still_arrive() {
         channel(&game.clients[0], "GameUnreliableChannel"),
         message_id(&game.clients[0], "GameUnreliableMessage"),
     );
-    let mut state = 7_u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as u8
-    };
+    let mut rng = SmallRng::seed_from_u64(7);
     let mut packets = Vec::new();
     for length in (0..40).chain([1_000, 1_090]) {
         for _ in 0..20 {
-            let bytes: Vec<u8> = (0..length).map(|_| random()).collect();
+            let bytes: Vec<u8> = (0..length).map(|_| rng.random()).collect();
             packets.push(crate::ingress::message(channel, None, &[&id[..], &bytes].concat()));
         }
     }

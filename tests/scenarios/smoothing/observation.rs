@@ -9,6 +9,8 @@ use bevy_unlag::{
 };
 use unlag_examples::stepped_match::Match;
 
+use crate::statistics::upper_quantile;
+
 /// Published position and velocity of every pawn at every server tick.
 #[derive(Resource, Default)]
 struct PublishedStates(HashMap<(NetId, Tick), (Vec3, Vec3)>);
@@ -178,11 +180,7 @@ impl core::fmt::Display for Report {
 }
 
 /// The quantile `share` of the numbers, or 0 if there are none.
-pub fn quantile<T: Copy + Default + PartialOrd>(numbers: &[T], share: f64) -> T {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
-    sorted
-        .get(((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1)))
-        .copied()
-        .unwrap_or_default()
+pub fn quantile<T: Copy + Into<f64>>(numbers: &[T], share: f64) -> f64 {
+    let mut numbers: Vec<f64> = numbers.iter().map(|number| (*number).into()).collect();
+    upper_quantile(&mut numbers, (share * 1e3) as usize).max(0.0)
 }

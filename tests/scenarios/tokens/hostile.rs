@@ -7,6 +7,7 @@ use lightyear::{
     link::{Link, Linked, RecvPayload},
     prelude::{LinkOf, PeerAddr},
 };
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::*;
 
@@ -143,24 +144,18 @@ pub(super) fn request(token: &[u8]) -> Vec<u8> {
 fn modified_truncated_and_random_requests_join_no_client() {
     let mut token_server = TokenServer::start();
     let good = request(&token_server.token(1));
-    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut next = || {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random
-    };
+    let mut rng = SmallRng::seed_from_u64(1);
     let mut datagrams: Vec<Vec<u8>> = Vec::new();
     for _ in 0..300 {
         let mut changed = good.clone();
         // After the version, whose change would make it another kind of datagram.
-        let at = 14 + next() as usize % (good.len() - 14);
-        changed[at] ^= 1 << (next() % 8);
+        let at = rng.random_range(14..good.len());
+        changed[at] ^= 1 << rng.random_range(0..8);
         datagrams.push(changed);
         let mut made_up = good.clone();
-        made_up[14..].fill_with(|| next() as u8);
+        rng.fill(&mut made_up[14..]);
         datagrams.push(made_up);
-        datagrams.push(good[..next() as usize % good.len()].to_vec());
+        datagrams.push(good[..rng.random_range(0..good.len())].to_vec());
     }
     let count = datagrams.len() as u64;
     for (number, datagram) in datagrams.into_iter().enumerate() {

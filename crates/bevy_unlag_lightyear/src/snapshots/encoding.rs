@@ -103,6 +103,7 @@ impl Iterator for SnapshotReader<'_> {
 mod tests {
     use bevy::prelude::*;
     use bevy_unlag_core::Snapshot;
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
 
     use super::*;
 
@@ -177,14 +178,10 @@ mod tests {
 
     #[test]
     fn random_bytes_give_a_bounded_number_of_pawns_and_at_most_one_error() {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as u8
-        };
+        let mut rng = SmallRng::seed_from_u64(1);
         for length in (0..1_100).chain([100_000]) {
             for fill in [None, Some(0xFF), Some(0)] {
-                let bytes: Vec<u8> = (0..length).map(|_| fill.unwrap_or_else(&mut random)).collect();
+                let bytes: Vec<u8> = (0..length).map(|_| fill.unwrap_or_else(|| rng.random())).collect();
                 let Ok(updates) = SnapshotReader::read(&bytes) else { continue };
                 let (mut pawns, mut errors) = (0, 0);
                 for one in updates {

@@ -223,18 +223,17 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+
     use super::*;
 
     #[test]
     fn fan_finds_every_box_that_any_of_its_rays_finds() {
-        let mut state = 9_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 40) as f32 / (1u64 << 23) as f32) - 1.0
-        };
+        let mut rng = SmallRng::seed_from_u64(9);
         let (mut found, mut beside) = (0, 0);
         for round in 0..2_000 {
-            let mut vector = |scale: f32| Vec3A::new(random(), random(), random()) * scale;
+            let mut vector =
+                |scale: f32| Vec3A::from_array([(); 3].map(|()| rng.random_range(-1.0..1.0))) * scale;
             let mut row = Row::default();
             row.start(Tick(3), 8);
             for slot in 0..64 {

@@ -221,6 +221,8 @@ fn insert(longest: &mut [i32; LONGEST], gap: i32) {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+
     use super::*;
 
     /// Simulates a client whose moves acknowledge snapshots: one every three ticks, seven ticks late,
@@ -280,16 +282,12 @@ mod tests {
     #[test]
     fn arbitrary_packets_cause_no_overflow() {
         let mut meter = DownlinkEstimator::default();
-        let mut state = 7_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 32) as u32
-        };
+        let mut rng = SmallRng::seed_from_u64(7);
         for _ in 0..200_000 {
-            let last_received_snapshot = (random() % 4 > 0).then(|| Tick(random()));
+            let last_received_snapshot = rng.random_bool(0.75).then(|| Tick(rng.random()));
             meter.take(
-                SnapshotAck { own: Tick(random()), arrived: Tick(random()), last_received_snapshot },
-                random() % 8 == 0,
+                SnapshotAck { own: Tick(rng.random()), arrived: Tick(rng.random()), last_received_snapshot },
+                rng.random_bool(0.125),
             );
             assert!(meter.covered().is_none_or(|covered| covered.abs() < 1 << 40));
         }

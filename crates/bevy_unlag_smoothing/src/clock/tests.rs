@@ -1,19 +1,11 @@
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
 use super::*;
 
 const TICK: f64 = 1.0 / 64.0;
 const FRAME: f64 = 1.0 / 60.0;
 /// Ticks between two snapshots.
 const EVERY: u32 = 3;
-
-/// Minimal random numbers: Knuth's MMIX generator.
-struct Lcg(u64);
-
-impl Lcg {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 struct Frame {
     now: f64,
@@ -121,10 +113,10 @@ fn low_frame_rate_does_not_increase_the_delay() {
 #[test]
 fn delay_covers_jitter_and_loss() {
     for seed in 1..=5 {
-        let mut random = Lcg(seed);
+        let mut random = SmallRng::seed_from_u64(seed);
         let frames = expect_playout_without_jumps(120.0, |_| {
-            let latency = 0.05 + 0.03 * random.unit();
-            (random.unit() >= 0.02).then_some(latency)
+            let latency = 0.05 + 0.03 * random.random::<f64>();
+            (random.random::<f64>() >= 0.02).then_some(latency)
         });
         assert_runs_forward_within_bounds(&frames);
         let share = starved_share(after(&frames, 5.0));

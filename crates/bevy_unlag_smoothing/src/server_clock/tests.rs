@@ -1,22 +1,14 @@
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
 use super::*;
 
 const TICK: f64 = 1.0 / 64.0;
 /// Server − client at client second 0.
 const OFFSET: f64 = 1_234.567;
 
-/// Minimal random numbers: Knuth's MMIX generator.
-struct Lcg(u64);
-
-impl Lcg {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Exponentially distributed with this mean; the sum of two is a gamma variable of shape 2.
-    fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * (1.0 - self.unit()).ln()
-    }
+/// Draws from an exponential distribution with this mean; the sum of two draws is a gamma variable of shape 2.
+fn exponential(rng: &mut SmallRng, mean: f64) -> f64 {
+    -mean * (1.0 - rng.random::<f64>()).ln()
 }
 
 #[derive(Clone, Copy)]
@@ -43,7 +35,7 @@ const CLEAN_LINK: LinkProfile =
 
 /// Returns exchanges (t0, t1, t2, t3) in the order of t3.
 fn exchanges(weather: LinkProfile, seconds: f64, seed: u64) -> Vec<[f64; 4]> {
-    let mut dice = Lcg(seed);
+    let mut dice = SmallRng::seed_from_u64(seed);
     let server = |client: f64| OFFSET + client * (1.0 + weather.drift);
     let mut all = Vec::new();
     for k in 0..(seconds * weather.rate) as u32 {
@@ -51,13 +43,15 @@ fn exchanges(weather: LinkProfile, seconds: f64, seed: u64) -> Vec<[f64; 4]> {
         let phase = t0 % 20.0 - 10.0;
         let bloat = if (0.0..4.0).contains(&phase) { weather.bloat * (phase * 2.0).min(1.0) } else { 0.0 };
         let mut way = || match weather.jitter {
-            Jitter::Exponential(mean) => 0.04 + dice.exponential(mean),
-            Jitter::Gamma(mean) => 0.04 + dice.exponential(mean / 2.0) + dice.exponential(mean / 2.0),
+            Jitter::Exponential(mean) => 0.04 + exponential(&mut dice, mean),
+            Jitter::Gamma(mean) => {
+                0.04 + exponential(&mut dice, mean / 2.0) + exponential(&mut dice, mean / 2.0)
+            }
         };
         let (up, down) = (way() + bloat, way());
         let held = 0.002;
         let arrived = t0 + up;
-        if dice.unit() >= weather.loss {
+        if dice.random::<f64>() >= weather.loss {
             all.push([t0, server(arrived), server(arrived + held), arrived + held + down]);
         }
     }
@@ -232,11 +226,11 @@ fn memory_is_bounded_for_any_exchanges() {
         f64::NAN,
     );
     let room = clock.windows.room();
-    let mut dice = Lcg(5);
+    let mut dice = SmallRng::seed_from_u64(5);
     for k in 0..20_000 {
         let t0 = f64::from(k) * 0.01;
-        let (up, down) = (dice.unit() * 0.1, dice.unit() * 0.1);
-        let step = if dice.unit() < 0.01 { (dice.unit() - 0.5) * 1e9 } else { 0.0 };
+        let (up, down) = (dice.random::<f64>() * 0.1, dice.random::<f64>() * 0.1);
+        let step = if dice.random::<f64>() < 0.01 { (dice.random::<f64>() - 0.5) * 1e9 } else { 0.0 };
         clock.sample(t0, t0 + up + step, t0 + up + step, t0 + up + down);
         assert!(clock.seconds(t0 + 0.3).is_none_or(f64::is_finite));
     }

@@ -1,18 +1,12 @@
 //! Scripted players of the agreement measurements: they strafe, jump and crouch around their home position
 //! and shoot at all other players in turn.
 
-use bevy::{math::Vec3Swizzles, prelude::*};
-use bevy_unlag::{
-    ControlSystems,
-    core::{DrawnEye, units_to_angle},
-    movement::MovementBase,
-    prelude::*,
-    rewind::WorldTrace,
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::scripted_player::{DEFAULT_TURN_RATE, ScriptedPlayer};
+use bevy::math::Vec3Swizzles;
+use bevy_unlag::ControlSystems;
+use unlag_examples::scripted_player::DEFAULT_TURN_RATE;
 
 use super::scene::{Home, Scene, home};
+use crate::prelude::*;
 
 /// Half the width of a silhouette in metres.
 const HALF_SILHOUETTE: f32 = 0.25;

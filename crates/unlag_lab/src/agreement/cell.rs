@@ -1,26 +1,17 @@
 //! Cell of the agreement matrix: a link and a match played over it until enough hits were drawn.
 
-use core::time::Duration;
-
-use bevy_unlag::{
-    link_conditioner::LinkConditions,
-    rewind::RewindMode,
-    weapons::{CatchUp, ProjectileRules},
-};
-use unlag_examples::{
-    app::ServerOptions,
-    shot_stats::ShotStats,
-    stepped_match::{Match, MatchOptions},
-};
+use serde::{Deserialize, Serialize};
+use unlag_examples::shot_stats::ShotStats;
 
 use super::{
     bot::Bot,
     scene::{self, Scene},
     weapon::MeasuredWeapon,
 };
+use crate::prelude::*;
 
 /// Link conditions of every player in a cell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Cell {
     /// Round trip in milliseconds, half of it each way.
     pub rtt: u32,
@@ -59,7 +50,7 @@ impl CellConfig {
 }
 
 /// Measurements of one cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellResult {
     /// Link of the cell.
     pub cell: Cell,
@@ -138,12 +129,11 @@ impl Cell {
         arm(&mut game, false);
         game.run(Duration::from_secs(3));
         let report = game.report();
-        let playout: f64 = report.players.iter().map(|player| player.playout_ms).sum();
         Ok(CellResult {
             cell: self,
             shot_stats: report.total(),
             seconds,
-            playout_ms: playout / report.players.len().max(1) as f64,
+            playout_ms: mean(report.players.iter().map(|player| player.playout_ms)),
         })
     }
 }

@@ -1,25 +1,28 @@
-//! File of finished matrix cells, so that a long run can be interrupted and resumed. Each line is one cell:
-//! whole numbers in the order of [`COLUMNS`].
+//! File of finished matrix cells, so that a long run can be interrupted and resumed. Each line is one cell as JSON.
 
 use std::{
     fs::{File, OpenOptions},
-    io::Write,
+    io::{Read, Write},
     path::Path,
 };
 
-use unlag_examples::shot_stats::{HitCounts, ShotStats};
+use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, CellConfig, CellResult};
+use crate::prelude::*;
 
-const COLUMNS: &str = "# rtt jitter loss hits seed max_age_ms | deciseconds playout_us shots drawn confirmed \
-    agreed missed elsewhere refused refused_drawn lost | rounds drawn confirmed agreed of clamped shots, \
-    then of targets that strafed, were in the air, crouched, rode a base";
-/// Numbers per line.
-const COUNT: usize = 17 + 5 * 4;
+/// Finished cell with the settings that it was measured with.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    hits: u64,
+    seed: u64,
+    max_age: Duration,
+    result: CellResult,
+}
 
 /// Open file of finished cells.
 pub struct CellFile {
-    lines: Vec<[u64; COUNT]>,
+    lines: Vec<Line>,
     file: File,
 }
 
@@ -30,37 +33,24 @@ impl CellFile {
     /// Returns a message if the file cannot be read or written, or has another format.
     pub fn open(path: &Path) -> Result<Self, String> {
         let failed = |error| format!("cannot use {}: {error}", path.display());
-        let text = if path.exists() { std::fs::read_to_string(path).map_err(failed)? } else { String::new() };
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failed)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(failed)?;
         // An interrupted run may have left an incomplete last line.
-        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-        let mut lines = Vec::new();
-        for line in whole.lines().filter(|line| !line.starts_with('#')) {
-            let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
-            let line: Option<[u64; COUNT]> = numbers.and_then(|numbers| numbers.try_into().ok());
-            lines.push(line.ok_or_else(|| {
-                format!("{} is no file of matrix cells; name another file", path.display())
-            })?);
-        }
-        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
-        file.set_len(whole.len() as u64).map_err(failed)?;
-        if whole.is_empty() {
-            writeln!(file, "{COLUMNS}").map_err(failed)?;
-        }
-        Ok(Self { lines, file })
+        text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+        file.set_len(text.len() as u64).map_err(failed)?;
+        let lines = text.lines().map(serde_json::from_str).collect::<Result<_, _>>();
+        let other = |e| format!("{} is no file of matrix cells ({e}); name another file", path.display());
+        Ok(Self { lines: lines.map_err(other)?, file })
     }
 
     /// Returns the stored result of a cell with the same settings, if there is one.
     pub fn find(&self, cell: Cell, rules: &CellConfig) -> Option<CellResult> {
-        let name = name(cell, rules);
-        let line = self.lines.iter().find(|line| line.starts_with(&name))?;
-        let mut numbers = line[name.len()..].iter().copied();
-        let mut next = || numbers.next().unwrap_or_default();
-        let (seconds, playout_ms) = (next() as f64 / 10.0, next() as f64 / 1e3);
-        let mut shot_stats = ShotStats::default();
-        for count in counts(&mut shot_stats) {
-            *count = next();
-        }
-        Some(CellResult { cell, shot_stats, seconds, playout_ms })
+        let is_same = |line: &&Line| {
+            (line.result.cell, line.hits, line.seed, line.max_age)
+                == (cell, rules.hits, rules.seed, rules.max_age)
+        };
+        self.lines.iter().find(is_same).map(|line| line.result.clone())
     }
 
     /// Appends a finished cell.
@@ -68,45 +58,17 @@ impl CellFile {
     /// # Errors
     /// Returns a message if the file cannot be written.
     pub fn add(&mut self, played: &CellResult, rules: &CellConfig) -> Result<(), String> {
-        let mut shot_stats = played.shot_stats.clone();
-        let measured = [(played.seconds * 10.0).round() as u64, (played.playout_ms * 1e3).round() as u64];
-        let counts = counts(&mut shot_stats).into_iter().map(|count| *count);
-        let all = name(played.cell, rules).into_iter().chain(measured).chain(counts);
-        let words: Vec<_> = all.map(|number| number.to_string()).collect();
-        writeln!(self.file, "{}", words.join(" ")).map_err(|error| format!("cannot store a cell: {error}"))
+        let CellConfig { hits, seed, max_age, .. } = *rules;
+        let line = serde_json::to_string(&Line { hits, seed, max_age, result: played.clone() });
+        let written = line.map_err(Into::into).and_then(|line| writeln!(self.file, "{line}"));
+        written.map_err(|error| format!("cannot store a cell: {error}"))
     }
-}
-
-fn name(cell: Cell, rules: &CellConfig) -> [u64; 6] {
-    let [rtt, jitter, loss] = [cell.rtt, cell.jitter, cell.loss].map(u64::from);
-    [rtt, jitter, loss, rules.hits, rules.seed, rules.max_age.as_millis() as u64]
-}
-
-/// Returns all counters of the shot statistics in the order of a line.
-fn counts(shot_stats: &mut ShotStats) -> Vec<&mut u64> {
-    let tallies = core::iter::once(&mut shot_stats.clamped).chain(&mut shot_stats.by_motion);
-    let tallies = tallies.flat_map(|tally| {
-        let HitCounts { rounds, drawn, confirmed, agreed } = tally;
-        [rounds, drawn, confirmed, agreed]
-    });
-    [
-        &mut shot_stats.shots,
-        &mut shot_stats.drawn,
-        &mut shot_stats.confirmed,
-        &mut shot_stats.agreed,
-        &mut shot_stats.missed,
-        &mut shot_stats.elsewhere,
-        &mut shot_stats.refused,
-        &mut shot_stats.refused_drawn,
-        &mut shot_stats.lost,
-    ]
-    .into_iter()
-    .chain(tallies)
-    .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use unlag_examples::shot_stats::{HitCounts, ShotStats};
+
     use super::*;
 
     #[test]
@@ -114,10 +76,9 @@ mod tests {
         let path = std::env::temp_dir().join(format!("unlag_lab_keep_{}", std::process::id()));
         let (cell, hits) = (Cell { rtt: 150, jitter: 10, loss: 2 }, 7);
         let rules = CellConfig::new(hits, 3);
+        let clamped = HitCounts { rounds: 4, drawn: 3, confirmed: 2, agreed: 1 };
         let mut shot_stats = ShotStats::default();
-        for (value, count) in (10..).zip(counts(&mut shot_stats)) {
-            *count = value;
-        }
+        (shot_stats.shots, shot_stats.drawn, shot_stats.clamped) = (10, 9, clamped);
         let played = CellResult { cell, shot_stats, seconds: 12.5, playout_ms: 48.25 };
         let kept = (|| {
             CellFile::open(&path)?.add(&played, &rules)?;

@@ -9,8 +9,9 @@ use plotters::{
 
 use super::{
     cell::{Cell, CellResult},
-    matrix::{JITTERS, LOSSES, RTTS},
+    matrix::{JITTERS, LOSSES, RTTS, lines},
 };
+use crate::chart::{Drawn, Root, save};
 
 const LEFT: i32 = 130;
 const TOP: i32 = 70;
@@ -22,16 +23,13 @@ const CELL_HEIGHT: i32 = 34;
 /// # Errors
 /// Returns a message if the file cannot be written.
 pub fn draw(folder: &Path, cells: &[CellResult]) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
-    let path = folder.join("agreement_matrix.svg");
-    paint(&path, cells).map_err(|e| format!("cannot draw {}: {e}", path.display()))
+    let height = TOP + CELL_HEIGHT * (JITTERS.len() * LOSSES.len()) as i32 + 20;
+    let size = (LEFT + CELL_WIDTH * RTTS.len() as i32 + 20, height);
+    let size = (size.0.cast_unsigned(), size.1.cast_unsigned());
+    save(folder, "agreement_matrix.svg", size, |root| paint(root, cells))
 }
 
-fn paint(path: &Path, cells: &[CellResult]) -> Result<(), Box<dyn core::error::Error>> {
-    let lines: Vec<_> = JITTERS.into_iter().flat_map(|jitter| LOSSES.map(|loss| (jitter, loss))).collect();
-    let size = (LEFT + CELL_WIDTH * RTTS.len() as i32 + 20, TOP + CELL_HEIGHT * lines.len() as i32 + 20);
-    let root = SVGBackend::new(path, (size.0.cast_unsigned(), size.1.cast_unsigned())).into_drawing_area();
-    root.fill(&WHITE)?;
+fn paint(root: &Root<'_>, cells: &[CellResult]) -> Drawn {
     let font = ("sans-serif", 14).into_font();
     let middle = font.clone().color(&BLACK).pos(Pos::new(HPos::Center, VPos::Center));
     let right = font.color(&BLACK).pos(Pos::new(HPos::Right, VPos::Center));
@@ -42,7 +40,7 @@ fn paint(path: &Path, cells: &[CellResult]) -> Result<(), Box<dyn core::error::E
         let place = (LEFT + CELL_WIDTH * column + CELL_WIDTH / 2, TOP - 16);
         root.draw(&Text::new(format!("{rtt} ms"), place, middle.clone()))?;
     }
-    for (line, (jitter, loss)) in (0..).zip(lines) {
+    for (line, (jitter, loss)) in (0..).zip(lines()) {
         let y = TOP + CELL_HEIGHT * line;
         let name = format!("± {jitter} ms, {loss} %");
         root.draw(&Text::new(name, (LEFT - 10, y + CELL_HEIGHT / 2), right.clone()))?;
@@ -55,7 +53,6 @@ fn paint(path: &Path, cells: &[CellResult]) -> Result<(), Box<dyn core::error::E
             root.draw(&Text::new(format!("{value:.3}"), place, middle.clone()))?;
         }
     }
-    root.present()?;
     Ok(())
 }
 

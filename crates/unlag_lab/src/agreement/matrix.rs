@@ -1,20 +1,19 @@
 //! Agreement matrix: one match per link, in parallel on all cores.
 
-use core::time::Duration;
 use std::{
-    collections::VecDeque,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
     thread,
 };
-
-use bevy_unlag::rewind::RewindMode;
 
 use super::{
     cell::{Cell, CellConfig, CellResult},
     cell_file::CellFile,
-    weapon::MeasuredWeapon,
 };
+use crate::prelude::*;
 
 /// Round trips in milliseconds.
 pub const RTTS: [u32; 6] = [0, 50, 100, 150, 200, 300];
@@ -37,10 +36,14 @@ pub const DEFAULT_CELLS: [Cell; 4] = [
     Cell { rtt: 100, jitter: 10, loss: 20 },
 ];
 
+/// Returns all pairs of jitter and loss in the order of the printed tables.
+pub fn lines() -> impl Iterator<Item = (u32, u32)> {
+    JITTERS.into_iter().flat_map(|jitter| LOSSES.map(|loss| (jitter, loss)))
+}
+
 /// Returns all cells in the order of the printed tables.
 pub fn all() -> Vec<Cell> {
-    let lines = JITTERS.into_iter().flat_map(|jitter| LOSSES.map(|loss| (jitter, loss)));
-    lines.flat_map(|(jitter, loss)| RTTS.map(|rtt| Cell { rtt, jitter, loss })).collect()
+    lines().flat_map(|(jitter, loss)| RTTS.map(|rtt| Cell { rtt, jitter, loss })).collect()
 }
 
 /// Returns whether the target agreement applies to a cell (up to 200 ms and 5 % loss).
@@ -66,14 +69,6 @@ impl Plan {
     }
 }
 
-/// Measures the link of [`CONTROL`] with rewind off.
-///
-/// # Errors
-/// Returns a message if the match cannot be measured.
-pub fn measure_control(hits: u64, seed: u64) -> Result<CellResult, String> {
-    CONTROL.play(&CellConfig { rewind: RewindMode::Off, ..CellConfig::new(hits, seed) })
-}
-
 /// Links for shotguns and projectiles: a good one, the one of [`CONTROL`], and a long one.
 pub const WEAPON_CELLS: [Cell; 3] = [
     Cell { rtt: 50, jitter: 0, loss: 0 },
@@ -81,77 +76,44 @@ pub const WEAPON_CELLS: [Cell; 3] = [
     Cell { rtt: 250, jitter: 10, loss: 2 },
 ];
 
-/// Measures a cell with another weapon.
-///
-/// # Errors
-/// Returns a message if the match cannot be measured.
-pub fn measure_weapon(
-    weapon: MeasuredWeapon,
-    cell: Cell,
-    hits: u64,
-    seed: u64,
-) -> Result<CellResult, String> {
-    cell.play(&CellConfig { weapon, ..CellConfig::new(hits, seed) })
-}
-
-/// Measures the link [`BEYOND_MAX_AGE`] the age limit of views.
-///
-/// # Errors
-/// Returns a message if the match cannot be measured.
-pub fn measure_beyond_max_age(hits: u64, seed: u64) -> Result<CellResult, String> {
-    BEYOND_MAX_AGE.play(&CellConfig::new(hits, seed))
-}
-
 /// Measures every cell that is not stored in `file` and stores the results there.
 ///
 /// # Errors
 /// Returns the message of the first cell that failed, or the reason why the file cannot be read or written.
 pub fn play(plan: &Plan, file: Option<&Path>) -> Result<Vec<CellResult>, String> {
-    let keep = file.map(CellFile::open).transpose()?;
-    let (mut done, mut left) = (Vec::new(), VecDeque::new());
-    for (place, cell) in plan.cells.iter().enumerate() {
-        match keep.as_ref().and_then(|keep| keep.find(*cell, &plan.rules(*cell))) {
-            Some(played) => done.push((place, played)),
-            None => left.push_back((place, *cell)),
-        }
-    }
-    let (all, threads) = (plan.cells.len(), thread::available_parallelism().map_or(1, usize::from));
-    let (queue, results) = (Mutex::new((left, keep)), Mutex::new((done, None)));
+    let mut keep = file.map(CellFile::open).transpose()?;
+    let stored = |cell: &Cell| keep.as_ref().and_then(|keep| keep.find(*cell, &plan.rules(*cell)));
+    let mut results: Vec<Option<CellResult>> = plan.cells.iter().map(stored).collect();
+    let left: Vec<usize> = (0..results.len()).filter(|place| results[*place].is_none()).collect();
+    let (all, next) = (results.len(), AtomicUsize::new(0));
+    let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).0.pop_front();
-                    let Some((place, cell)) = next else { return };
-                    let rules = plan.rules(cell);
-                    let played = cell.play(&rules).map_err(|line| format!("{}: {line}", cell.name()));
-                    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-                    let kept = played.and_then(|played| {
-                        queue.1.as_mut().map_or(Ok(()), |keep| keep.add(&played, &rules))?;
-                        Ok(played)
-                    });
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    match kept {
-                        Ok(played) => results.0.push((place, played)),
-                        Err(line) => {
-                            results.1.get_or_insert(line);
-                            queue.0.clear();
-                        }
-                    }
-                    if all > DEFAULT_CELLS.len() {
-                        eprint!("\r{} of {all} cells  ", results.0.len());
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            let (sender, left, next) = (sender.clone(), &left, &next);
+            scope.spawn(move || {
+                while let Some(place) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let cell = plan.cells[*place];
+                    let played =
+                        cell.play(&plan.rules(cell)).map_err(|line| format!("{}: {line}", cell.name()));
+                    // The receiver is gone after the first failure.
+                    if sender.send((*place, played)).is_err() {
+                        return;
                     }
                 }
             });
         }
-    });
-    let (mut done, error) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if all > DEFAULT_CELLS.len() {
-        eprintln!();
-    }
-    if let Some(line) = error {
-        return Err(line);
-    }
-    done.sort_by_key(|(place, _)| *place);
-    Ok(done.into_iter().map(|(_, played)| played).collect())
+        drop(sender);
+        let count = all - left.len();
+        for (done, (place, played)) in (count + 1..).zip(receiver) {
+            let played = played?;
+            if let Some(keep) = &mut keep {
+                keep.add(&played, &plan.rules(played.cell))?;
+            }
+            results[place] = Some(played);
+            if all > DEFAULT_CELLS.len() {
+                eprint!("\r{done} of {all} cells  {}", if done == all { "\n" } else { "" });
+            }
+        }
+        Ok(results.into_iter().flatten().collect())
+    })
 }

@@ -1,20 +1,12 @@
 //! Prediction error of the pawn's owner, and bandwidth per client.
 
-use core::time::Duration;
-use std::collections::HashMap;
-
-use bevy_unlag::{core::Tick, link_conditioner::LinkPreset, prediction::MoveTrace, prelude::*};
-use unlag_examples::{
-    app::ServerOptions,
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
+use crate::prelude::*;
 
 /// Returns the largest distance in metres between the client's and the server's position after the same move,
 /// and the number of compared moves. All players run and jump over stairs, ramp and cover; nobody shoots, so
 /// there are no respawns.
 pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
-    let conditions = LinkPreset::find("Average (UE)").map_err(|e| e.to_string())?.conditions();
+    let conditions = preset("Average (UE)")?.conditions();
     let server = ServerOptions { trace: true, ..ServerOptions::default() };
     let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..MatchOptions::default() };
     let mut played = Match::start(&options)?;
@@ -49,7 +41,7 @@ pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
 
 /// Returns bytes per second from one client, and to one client for each further player.
 pub fn bytes(seed: u64, seconds: f64) -> Result<(f64, f64), String> {
-    let conditions = LinkPreset::find("Good broadband").map_err(|e| e.to_string())?.conditions();
+    let conditions = preset("Good broadband")?.conditions();
     let flow = |players| -> Result<(f64, f64), String> {
         let options = MatchOptions { players, seconds, conditions, seed, ..MatchOptions::default() };
         let mut played = Match::start(&options)?;

@@ -1,17 +1,10 @@
 //! Arena of the agreement measurements: the shooter's arena without its cover, with three moving platforms
 //! and a home position for every player that all others can see.
 
-use bevy::prelude::*;
-use bevy_rapier3d::prelude::{Collider, RigidBody};
-use bevy_unlag::{
-    movement::{BaseId, BaseTrack, MovementBase, Shuttle, Turntable},
-    prelude::*,
-    rewind::Occluder,
-};
-use unlag_examples::{
-    arena::{ArenaPart, Surface},
-    stepped_match::Match,
-};
+use bevy_rapier3d::prelude::RigidBody;
+use unlag_examples::arena::{ArenaPart, Surface};
+
+use crate::prelude::*;
 
 /// Height of the platforms' tops in their lowest position in metres: low enough to step onto.
 const PLATFORM_TOP: f32 = 0.3;

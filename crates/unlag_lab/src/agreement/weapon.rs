@@ -1,9 +1,6 @@
 //! Weapons of the agreement measurements.
 
-use bevy_unlag::{
-    prelude::*,
-    weapons::{DamageTable, Projectile, Shot, Spread},
-};
+use crate::prelude::*;
 
 /// Weapon that every player of a cell fires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -2,13 +2,11 @@
 
 use std::net::{Ipv4Addr, UdpSocket};
 
-use bevy::prelude::*;
-use bevy_unlag::link_conditioner::LinkConditions;
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::Client};
 use lightyear_transport::plugin::TransportSystems;
 
 use super::{server_process::Frame, session::LoadSession, system_info};
-use crate::{Options, figures::Figures, movement::timing::quantile};
+use crate::prelude::*;
 
 /// Number of honest players.
 const HONEST: usize = 15;
@@ -62,7 +60,7 @@ impl Period {
 
 /// Measures a match in which one of 16 clients sends 20 times its packets until it is kicked, several times.
 pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let rounds = if options.quick { 2 } else { 8 };
+    let rounds = options.extent(2, 8);
     let mut crowd = LoadSession::new(64, false, options.seed)?;
     crowd.fill(HONEST, link)?;
     crowd.run(3.0)?;
@@ -95,15 +93,15 @@ pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> 
     let playing = (0..HONEST).filter(|client| crowd.is_playing(*client)).count();
     let flooding = flooded.frames.len() as f64 / 64.0 / f64::from(rounds as u32);
     let what = format!("1 of 16 clients sends 20 times its packets, {rounds} times for {flooding:.1} s");
-    figures.add("flood_p99_delta_ms", p99(&flooded.frames) - p99(&quiet.frames), what)?;
-    figures.add(
-        "flood_p99_before_ms",
-        p99(&quiet.frames),
-        "99th percentile of a tick's processor time with 16 honest players",
-    )?;
-    figures.add("flood_corrections_per_min", flooded.rate(), "per honest player during the flood")?;
-    figures.add("flood_corrections_per_min_before", quiet.rate(), "per honest player before the flood")?;
-    figures.add("flood_dropped", (HONEST - playing) as f64, "honest players disconnected")
+    figures.add("flood_p99_delta_ms", p99(&flooded.frames) - p99(&quiet.frames)).text(what)?;
+    figures
+        .add("flood_p99_before_ms", p99(&quiet.frames))
+        .text("99th percentile of a tick's processor time with 16 honest players")?;
+    figures.add("flood_corrections_per_min", flooded.rate()).text("per honest player during the flood")?;
+    figures
+        .add("flood_corrections_per_min_before", quiet.rate())
+        .text("per honest player before the flood")?;
+    figures.add("flood_dropped", (HONEST - playing) as f64).text("honest players disconnected")
 }
 
 /// Sends 10,000 datagrams per second from up to 10,000 ports to a server with 16 players.
@@ -112,7 +110,7 @@ pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> R
     const PORTS: (usize, usize) = (10_000, 100);
     /// Files that the clients and the server process need.
     const SPARE: usize = 50;
-    let seconds = if options.quick { 5.0 } else { 30.0 };
+    let seconds = options.extent(5.0, 30.0);
     // From 250 loopback addresses where the system has them.
     let bind = |index: usize| {
         UdpSocket::bind((Ipv4Addr::new(127, 0, (index % 250) as u8, 1), 0))
@@ -130,7 +128,7 @@ pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> R
     let mut crowd = LoadSession::new(64, false, options.seed)?;
     crowd.fill(HONEST + 1, link)?;
     let mut quiet = Period::default();
-    quiet.watch(&mut crowd, if options.quick { 4.0 } else { 15.0 })?;
+    quiet.watch(&mut crowd, options.extent(4.0, 15.0))?;
     let before = crowd.server.state()?;
     // One datagram looks like a connection request to netcode, the other like an encrypted packet.
     let request = [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat();
@@ -155,22 +153,20 @@ pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> R
     let playing = (0..=HONEST).filter(|client| crowd.is_playing(*client)).count();
     let growth = |bytes: u64| (bytes as f64 - before.bytes as f64) / 1e6;
     let what = format!("10,000 datagrams/s from {ports} ports, {seconds} s, 16 players");
-    figures.add("junk_dropped", (HONEST + 1 - playing) as f64, format!("players disconnected; {what}"))?;
+    figures
+        .add("junk_dropped", (HONEST + 1 - playing) as f64)
+        .text(format!("players disconnected; {what}"))?;
     let refused = after.refused - before.refused;
-    figures.add("junk_refused", refused as f64, "datagrams rejected before netcode")?;
-    figures.add("junk_p99_ms", p99(&noisy.frames), "p99 of a tick's processor time during it")?;
-    figures.add(
-        "junk_p99_delta_ms",
-        p99(&noisy.frames) - p99(&quiet.frames),
-        "increase over the time before",
-    )?;
-    figures.add("junk_corrections_per_min", noisy.rate(), "per player during it")?;
-    figures.add("junk_corrections_per_min_before", quiet.rate(), "per player before")?;
-    figures.add("junk_rss_peak_mb", growth(peak.bytes), "largest increase of resident memory")?;
-    figures.add(
-        "junk_rss_after_mb",
-        growth(after.bytes),
-        "increase of resident memory five seconds later",
-    )?;
-    figures.add("junk_links_after", after.links as f64 - before.links as f64, "links left behind by it")
+    figures.add("junk_refused", refused as f64).text("datagrams rejected before netcode")?;
+    figures.add("junk_p99_ms", p99(&noisy.frames)).text("p99 of a tick's processor time during it")?;
+    figures
+        .add("junk_p99_delta_ms", p99(&noisy.frames) - p99(&quiet.frames))
+        .text("increase over the time before")?;
+    figures.add("junk_corrections_per_min", noisy.rate()).text("per player during it")?;
+    figures.add("junk_corrections_per_min_before", quiet.rate()).text("per player before")?;
+    figures.add("junk_rss_peak_mb", growth(peak.bytes)).text("largest increase of resident memory")?;
+    figures
+        .add("junk_rss_after_mb", growth(after.bytes))
+        .text("increase of resident memory five seconds later")?;
+    figures.add("junk_links_after", after.links as f64 - before.links as f64).text("links left behind by it")
 }

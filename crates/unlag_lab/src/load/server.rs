@@ -1,31 +1,23 @@
 //! Server process: listens on UDP and runs one frame per command.
 //!
-//! Commands arrive as lines on standard input, replies leave as lines on standard output. Time advances only
+//! Commands arrive as lines on standard input, replies leave as lines of JSON on standard output. Time advances only
 //! on command and the process has a core of its own, so slow clients do not distort the server's frame times.
 
-use core::time::Duration;
-use std::{
-    io::{BufRead, Write, stdin, stdout},
-    time::Instant,
-};
+use std::io::{BufRead, Write, stdin, stdout};
 
-use bevy::{
-    prelude::*,
-    tasks::{ComputeTaskPool, TaskPoolBuilder},
-    time::TimeUpdateStrategy,
-};
-use bevy_unlag::{guard::IngressStats, prelude::*, weapons::SpreadSecret};
+use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
+use bevy_unlag::guard::IngressStats;
 use clap::Args;
 use lightyear::{link::Link, prelude::Connected};
-use unlag_examples::{
-    app::{self, ServerOptions},
-    connection,
-};
+use serde::Serialize;
+use unlag_examples::{app, connection};
 
 use super::{
-    frame_profile::{self, FrameProfile},
+    server_process::{Frame, ServerCounters},
     system_info,
 };
+use crate::frame_profile::{self, FrameProfile};
+use crate::prelude::*;
 
 /// Options of the server process.
 #[derive(Args, Clone, Copy, Debug)]
@@ -55,15 +47,11 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
         app.add_plugins(frame_profile::plugin);
     }
     connection::listen_udp(&mut app, 0);
-    bevy_unlag_testkit::finish(&mut app);
+    finish(&mut app);
     app.update();
     let port =
         connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
-    let mut out = stdout().lock();
-    let mut say = |line: String| {
-        writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("cannot reply: {error}"))
-    };
-    say(format!("{port}"))?;
+    say(&port)?;
     for line in stdin().lock().lines() {
         match line.map_err(|error| format!("cannot read commands: {error}"))?.as_str() {
             "frame" => {
@@ -74,13 +62,12 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
                 app.update();
                 let (cpu, wall) = (system_info::cpu_time() - cpu, wall.elapsed());
                 let cpu = if args.wall { wall } else { cpu };
-                say(format!("{} {}", wall.as_nanos(), cpu.as_nanos()))?;
+                say(&Frame { wall, cpu })?;
             }
-            "state" => say(state(&mut app))?,
+            "state" => say(&state(&mut app))?,
             "laps" => {
-                let laps = app.world_mut().get_resource_mut::<FrameProfile>().map(|mut laps| laps.take());
-                let laps = laps.into_iter().flatten().map(|(name, nanos)| format!("{nanos} {name}"));
-                say(laps.collect::<Vec<_>>().join(";"))?;
+                let laps = app.world_mut().get_resource_mut::<FrameProfile>();
+                say(&laps.map(|mut laps| laps.take()).unwrap_or_default())?;
             }
             other => return Err(format!("unknown command '{other}'; use frame, state or laps")),
         }
@@ -88,14 +75,23 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the counters of the process as numbers separated by spaces.
-fn state(app: &mut App) -> String {
+/// Writes a reply as a line of JSON.
+fn say(reply: &impl Serialize) -> Result<(), String> {
+    let text = serde_json::to_string(reply).map_err(|error| format!("cannot reply: {error}"))?;
+    let mut out = stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| format!("cannot reply: {error}"))
+}
+
+fn state(app: &mut App) -> ServerCounters {
     let world = app.world_mut();
-    let links = world.query::<&Link>().iter(world).count();
-    let connected = world.query_filtered::<(), (With<Link>, With<Connected>)>().iter(world).count();
     let stats = world.resource::<IngressStats>();
     let (kicked, refused) = (stats.kicked, stats.refused.total());
-    let moves: u64 = world.query::<&PredictionStats>().iter(world).map(|stats| stats.moves).sum();
-    let bytes = system_info::resident_bytes();
-    format!("{bytes} {links} {connected} {kicked} {refused} {moves}")
+    ServerCounters {
+        bytes: system_info::resident_bytes(),
+        links: world.query::<&Link>().iter(world).count(),
+        connected: world.query_filtered::<(), (With<Link>, With<Connected>)>().iter(world).count(),
+        kicked,
+        refused,
+        moves: world.query::<&PredictionStats>().iter(world).map(|stats| stats.moves).sum(),
+    }
 }

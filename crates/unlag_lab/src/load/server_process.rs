@@ -1,13 +1,15 @@
 //! Handle of the server process: starts it and exchanges commands over its standard input and output.
 
-use core::time::Duration;
 use std::{
     io::{BufRead, BufReader, Write},
     net::{Ipv4Addr, SocketAddr},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
 use super::system_info;
+use crate::prelude::*;
 
 /// Server in a process of its own that runs one frame per command.
 pub struct ServerProcess {
@@ -19,7 +21,7 @@ pub struct ServerProcess {
 }
 
 /// Duration of one server frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Frame {
     /// Wall-clock time.
     pub wall: Duration,
@@ -29,14 +31,14 @@ pub struct Frame {
 }
 
 /// Counters of the server process.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ServerCounters {
     /// Resident memory of the process in bytes.
     pub bytes: u64,
     /// Links, connected or not.
-    pub links: u64,
+    pub links: usize,
     /// Connected links.
-    pub connected: u64,
+    pub connected: usize,
     /// Clients kicked so far.
     pub kicked: u64,
     /// Datagrams and packets refused so far.
@@ -67,30 +69,23 @@ impl ServerProcess {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let mut this = Self { child, input: Some(input), output: BufReader::new(output), address };
         let port = this.read_reply()?;
-        this.address
-            .set_port(port.parse().map_err(|_| format!("expected a port, the server sent '{port}'"))?);
+        this.address.set_port(port);
         Ok(this)
     }
 
-    fn read_reply(&mut self) -> Result<String, String> {
+    fn read_reply<T: DeserializeOwned>(&mut self) -> Result<T, String> {
         let mut line = String::new();
         match self.output.read_line(&mut line) {
             Ok(0) => Err("the server process ended: it panicked or was killed".to_owned()),
-            Ok(_) => Ok(line.trim().to_owned()),
+            Ok(_) => serde_json::from_str(&line).map_err(|e| format!("unexpected reply of the server: {e}")),
             Err(error) => Err(format!("cannot read from the server process: {error}")),
         }
     }
 
-    fn request(&mut self, line: &str) -> Result<String, String> {
+    fn request<T: DeserializeOwned>(&mut self, line: &str) -> Result<T, String> {
         let input = self.input.as_mut().ok_or("the server process is shutting down")?;
         writeln!(input, "{line}").map_err(|error| format!("the server process has ended: {error}"))?;
         self.read_reply()
-    }
-
-    fn numbers<const N: usize>(&mut self, line: &str) -> Result<[u64; N], String> {
-        let said = self.request(line)?;
-        let numbers: Vec<u64> = said.split(' ').filter_map(|number| number.parse().ok()).collect();
-        numbers.try_into().map_err(|_| format!("unexpected reply '{said}' of the server to '{line}'"))
     }
 
     /// Runs one frame, which is one tick.
@@ -98,8 +93,7 @@ impl ServerProcess {
     /// # Errors
     /// Returns a message if the process has ended.
     pub fn frame(&mut self) -> Result<Frame, String> {
-        let [wall, cpu] = self.numbers("frame")?;
-        Ok(Frame { wall: Duration::from_nanos(wall), cpu: Duration::from_nanos(cpu) })
+        self.request("frame")
     }
 
     /// Returns the server's counters.
@@ -107,8 +101,7 @@ impl ServerProcess {
     /// # Errors
     /// Returns a message if the process has ended.
     pub fn state(&mut self) -> Result<ServerCounters, String> {
-        let [bytes, links, connected, kicked, refused, moves] = self.numbers("state")?;
-        Ok(ServerCounters { bytes, links, connected, kicked, refused, moves })
+        self.request("state")
     }
 
     /// Returns the nanoseconds per section of the frame since the last call, in frame order.
@@ -116,9 +109,7 @@ impl ServerProcess {
     /// # Errors
     /// Returns a message if the process has ended.
     pub fn laps(&mut self) -> Result<Vec<(String, u64)>, String> {
-        let said = self.request("laps")?;
-        let laps = said.split(';').filter_map(|lap| lap.split_once(' '));
-        Ok(laps.filter_map(|(nanos, name)| Some((name.to_owned(), nanos.parse().ok()?))).collect())
+        self.request("laps")
     }
 }
 

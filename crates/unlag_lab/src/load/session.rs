@@ -1,23 +1,19 @@
 //! Scripted UDP clients of a server in another process, with stepped time.
 
-use core::{ops::Range, time::Duration};
-use std::{thread, time::Instant};
+use core::ops::Range;
+use std::thread;
 
-use bevy::{
-    prelude::*,
-    tasks::{ComputeTaskPool, TaskPoolBuilder},
-    time::TimeUpdateStrategy,
-};
-use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
+use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
 use unlag_examples::{
-    arena, connection, reconnect,
+    connection, reconnect,
     rules::RulesProtocolPlugin,
-    scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
+    scripted_player::ScriptedPlayerPlugin,
     shot_stats::{ShotStats, ShotStatsPlugin},
 };
 
 use super::server_process::{Frame, ServerProcess};
+use crate::prelude::*;
 
 /// Simulated seconds within which all clients must join.
 const JOINING: u32 = 20;
@@ -75,7 +71,7 @@ impl LoadSession {
         client.insert_resource(script);
         let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
         connection::connect_udp(&mut client, self.server.address, number + 1, sim)?;
-        bevy_unlag_testkit::finish(&mut client);
+        finish(&mut client);
         self.clients.push(client);
         Ok(())
     }
@@ -187,8 +183,8 @@ impl LoadSession {
         Err(format!(
             "{playing} of {} clients joined within {JOINING} s, {:.1} s of wall-clock time: {connecting} \
              connecting, {connected} connected, {disconnected} disconnected; they sent {sent} datagrams and \
-             received {heard}; the server has {} links, {} connected, has refused {} datagrams and kicked \
-             {} clients",
+             received {heard}; the server has {} links, {} connected, has refused {} datagrams and kicked {} \
+             clients",
             clients.len(),
             wall.as_secs_f64(),
             server.links,

@@ -1,7 +1,8 @@
 //! Operating system queries: processor time, CPU affinity, open files, memory.
 
-use core::time::Duration;
-use std::{sync::OnceLock, time::Instant};
+use std::sync::OnceLock;
+
+use crate::prelude::*;
 
 /// Coarsest processor clock that still resolves a tick.
 const FINE: Duration = Duration::from_micros(100);

@@ -4,51 +4,37 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
+use crate::chart::{Drawn, Root, builder, save};
+
 /// Draws one pair of bars per entry (name, our median, rapier's median), in microseconds.
 ///
 /// # Errors
 /// Returns a message if the file cannot be written.
 pub fn draw(folder: &Path, medians: &[(&'static str, f64, f64)]) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
-    let path = folder.join("movement.svg");
-    bars(&path, medians).map_err(|e| format!("cannot draw {}: {e}", path.display()))
+    save(folder, "movement.svg", (720, 420), |root| bars(root, medians))
 }
 
-fn bars(path: &Path, medians: &[(&'static str, f64, f64)]) -> Result<(), Box<dyn core::error::Error>> {
-    let root = SVGBackend::new(path, (720, 420)).into_drawing_area();
-    root.fill(&WHITE)?;
+fn bars(root: &Root<'_>, medians: &[(&'static str, f64, f64)]) -> Drawn {
     let highest = medians.iter().map(|(_, ours, theirs)| ours.max(*theirs)).fold(1.0, f64::max);
-    let mut chart = ChartBuilder::on(&root)
-        .caption("Median time of a move", ("sans-serif", 20))
-        .margin(16)
-        .x_label_area_size(40)
-        .y_label_area_size(50)
+    let mut chart = builder(root, "Median time of a move")
         .build_cartesian_2d(-0.5..medians.len() as f64 - 0.5, 0.0..highest * 1.1)?;
     let name = |x: &f64| medians.get(x.round() as usize).map_or("", |bar| bar.0).to_owned();
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .x_labels(medians.len())
-        .x_label_formatter(&name)
-        .y_desc("µs")
-        .draw()?;
+    let mut mesh = chart.configure_mesh();
+    mesh.disable_x_mesh().x_labels(medians.len()).x_label_formatter(&name).y_desc("µs").draw()?;
     for (colour, label, side) in [(&BLUE, "bevy_unlag", -0.35), (&RED, "rapier's controller", 0.0)] {
         let bars = (0_i32..).zip(medians).map(|(i, (_, ours, theirs))| {
             let left = f64::from(i) + side;
             let height = if side < 0.0 { *ours } else { *theirs };
             Rectangle::new([(left, 0.0), (left + 0.35, height)], colour.filled())
         });
-        chart
-            .draw_series(bars)?
-            .label(label)
-            .legend(|(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], colour.filled()));
+        let legend = |(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], colour.filled());
+        chart.draw_series(bars)?.label(label).legend(legend);
     }
-    chart
-        .configure_series_labels()
+    let mut labels = chart.configure_series_labels();
+    labels
         .position(SeriesLabelPosition::UpperLeft)
         .background_style(WHITE.mix(0.8))
         .border_style(BLACK)
         .draw()?;
-    root.present()?;
     Ok(())
 }

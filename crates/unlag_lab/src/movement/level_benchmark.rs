@@ -1,20 +1,14 @@
 //! Measurements on one level.
 
 use core::hint::black_box;
-use std::time::Instant;
-
-use bevy::math::Vec3;
-use bevy_unlag::{
-    core::Tick,
-    movement::{CapsuleConfig, MoverBackend},
-};
 
 use super::{
     levels::Level,
     rapier_controller::{RapierController, with_rapier_controller},
-    timing::{Times, micros, quantile, race},
+    timing::{Times, race},
     unlag_mover::{Move, UnlagMover, Walk, record, with_mover},
 };
+use crate::prelude::*;
 
 /// Moves per replay: the most that a client re-simulates after a correction.
 const REPLAY: usize = 96;
@@ -23,6 +17,8 @@ const REPLAYS: usize = 200;
 
 /// Measurements on one level.
 pub struct LevelBenchmark {
+    /// Name of the level as used in JSON keys.
+    pub level: &'static str,
     /// Number of recorded moves.
     pub moves: usize,
     /// Our full step.
@@ -70,11 +66,14 @@ impl LevelBenchmark {
         moving.world_mut().resource_mut::<CapsuleConfig>().backend = backend;
         with_mover(&mut moving, |ours| {
             let walk = record(ours, level, moves, seed)?;
-            with_rapier_controller(&mut still, |theirs| Ok(Self::measure(&walk, passes, ours, theirs, open)))
+            with_rapier_controller(&mut still, |theirs| {
+                Ok(Self::measure(level, &walk, passes, ours, theirs, open))
+            })
         })
     }
 
     fn measure(
+        level: &Level,
         walk: &Walk,
         passes: usize,
         ours: &UnlagMover<'_, '_, '_>,
@@ -116,6 +115,7 @@ impl LevelBenchmark {
         let kcc_allocations = allocations(moves.len(), &mut kcc);
         let (replay, differing) = replays(moves, ours);
         Self {
+            level: level.name,
             moves: moves.len(),
             ours: times[0],
             kcc: times[1],
@@ -159,5 +159,5 @@ fn replays(moves: &[Move], ours: &UnlagMover<'_, '_, '_>) -> (f64, usize) {
         times.push(micros(start));
         differing += usize::from(state != end.state);
     }
-    (quantile(&mut times, 0.5), differing)
+    (median(&mut times), differing)
 }

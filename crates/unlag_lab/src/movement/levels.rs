@@ -1,11 +1,8 @@
 //! Levels that both movers cross.
 
-use core::{f32::consts::TAU, time::Duration};
+use core::f32::consts::TAU;
 
-use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::movement::{BaseId, BaseTrack, CapsuleState, MovementBase, MovementPlugin, Shuttle};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
+use crate::prelude::*;
 
 /// Seconds per move.
 pub const DT: f32 = 1.0 / 64.0;

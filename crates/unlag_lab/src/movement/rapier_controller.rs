@@ -1,6 +1,6 @@
 //! Rapier's `KinematicCharacterController` on the same moves.
 
-use bevy::{ecs::system::SystemState, prelude::*};
+use bevy::ecs::system::SystemState;
 use bevy_rapier3d::{
     parry::{math::Pose, query::DefaultQueryDispatcher, shape::Capsule},
     plugin::ReadRapierContext,
@@ -9,12 +9,12 @@ use bevy_rapier3d::{
         prelude::{QueryFilter, QueryPipeline},
     },
 };
-use bevy_unlag::movement::{BaseId, CapsuleConfig, CapsuleState};
 
 use super::{
     levels::DT,
     unlag_mover::{Move, UnlagMover},
 };
+use crate::prelude::*;
 
 /// Rapier's controller in a level.
 pub struct RapierController<'a> {

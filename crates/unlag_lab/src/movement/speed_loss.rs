@@ -1,9 +1,7 @@
 //! Speed lost over a kilometre on a flat floor.
 
-use bevy::prelude::*;
-use bevy_unlag::{core::Tick, movement::CapsuleInput};
-
 use super::{levels::DT, rapier_controller::RapierController, unlag_mover::UnlagMover};
+use crate::prelude::*;
 
 /// Start of the run in metres, such that a kilometre fits on the floor.
 const START: f32 = -510.0;

@@ -1,7 +1,8 @@
 //! Interleaved timing of several implementations over the same moves.
 
 use core::ops::Range;
-use std::time::Instant;
+
+use crate::prelude::*;
 
 /// Moves of one implementation before the next takes its turn, so that machine noise hits all alike.
 const BLOCK: usize = 500;
@@ -52,11 +53,11 @@ impl Samples {
     /// move.
     fn times(mut self) -> Times {
         let each = |times: &mut [f64]| -> Vec<f64> {
-            times.chunks_mut(self.passes).map(|passes| quantile(passes, 0.5)).collect()
+            times.chunks_mut(self.passes).map(|passes| median(passes)).collect()
         };
         let total = each(&mut self.groups).iter().sum();
         let mut singles = each(&mut self.singles);
-        Times { total, median: quantile(&mut singles, 0.5), p99: quantile(&mut singles, 0.99) }
+        Times { total, median: median(&mut singles), p99: quantile(&mut singles, 0.99) }
     }
 }
 
@@ -74,16 +75,4 @@ pub fn race<const N: usize>(moves: usize, passes: usize, rivals: [&mut dyn FnMut
         }
     }
     entries.map(|(samples, _)| samples.times())
-}
-
-/// Returns the microseconds since `start`.
-pub fn micros(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e6
-}
-
-/// Sorts `values` and returns the quantile `q` (nearest rank, no interpolation), or NaN without values.
-pub fn quantile(values: &mut [f64], q: f64) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let last = values.len().saturating_sub(1) as f64;
-    values.get((last * q).round() as usize).copied().unwrap_or(f64::NAN)
 }

@@ -1,15 +1,12 @@
 //! Our step in a level, and the recording of the walk that both movers repeat.
 
-use bevy::{ecs::system::SystemState, prelude::*};
-use bevy_unlag::{
-    core::{MoveModel, StepContext, Tick},
-    movement::{CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent, MoverWorld},
-};
+use bevy::ecs::system::SystemState;
 
 use super::{
     levels::{DT, Level},
     walk_script::WalkScript,
 };
+use crate::prelude::*;
 
 /// Our mover in a level.
 pub struct UnlagMover<'a, 'w, 's> {

@@ -2,11 +2,8 @@
 
 use core::f64::consts::{PI, TAU};
 
-use bevy::prelude::*;
-use bevy_unlag::movement::CapsuleInput;
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-
 use super::levels::DT;
+use crate::prelude::*;
 
 /// Turn rate in radians per second, that of a quick mouse turn.
 const TURN_SPEED: f64 = 6.0;

@@ -1,20 +1,7 @@
 //! Uplink bytes per move.
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    Soldier,
-    core::{BitReader, BitWriter, MoveModel, Wire},
-    link_conditioner::LinkConditions,
-    prediction::{MovePacket, OutgoingMoves, PredictionStats},
-};
-use unlag_examples::{
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
-
 use super::tick_script::{self, TickScript};
+use crate::prelude::*;
 
 /// Traffic counters.
 #[derive(Clone, Copy, Default)]

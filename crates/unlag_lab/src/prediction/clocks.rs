@@ -1,25 +1,10 @@
 //! Detection of fast client clocks, and false positives of honest clocks on bad links.
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    core::NetId,
-    link_conditioner::LinkConditions,
-    net::GameSpeed,
-    prediction::{ClockSteering, PredictionStats, TimeDiscrepancy},
-    prelude::{LocalControl, PredictionConfig},
-};
-use unlag_examples::{
-    app::{ServerOptions, TICK},
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
-
 use super::{
     late_inputs::on,
     session::{PlayerOptions, Session},
 };
+use crate::prelude::*;
 
 /// Effect of a client clock that runs too fast.
 pub struct FastClock {
@@ -48,17 +33,15 @@ pub fn fast_clock(speed: f32, seconds: f64, seed: u64) -> Result<FastClock, Stri
     client.resource_mut::<PredictionConfig>().steer_clock = false;
     client.insert_resource(ClockSteering::default());
     client.resource_mut::<GameSpeed>().0 = speed;
-    let id = *client
-        .query_filtered::<&NetId, With<LocalControl>>()
-        .single(client)
-        .map_err(|e| format!("the player has no pawn: {e}"))?;
-    let (before, earlier) = account(&mut played, id)?;
+    let (_, id) = own_pawn(&mut played.clients[0])?;
+    let pawn = named_pawn(&mut played.server, id)?;
+    let (before, earlier) = account(&played.server, pawn)?;
     let mut passed = 0.0;
     let mut fast = FastClock { gained: 0.0, flagged: None, flags: 0 };
     while passed < seconds {
         played.run(TICK * 4);
         passed += (TICK * 4).as_secs_f64();
-        let (moved, now) = account(&mut played, id)?;
+        let (moved, now) = account(&played.server, pawn)?;
         fast.gained = fast.gained.max(moved - before - passed);
         fast.flags = now.detected - earlier.detected;
         if fast.flags > 0 {
@@ -69,11 +52,9 @@ pub fn fast_clock(speed: f32, seconds: f64, seed: u64) -> Result<FastClock, Stri
 }
 
 /// Returns the seconds of moves that the server has simulated for a pawn, and its time discrepancy.
-fn account(played: &mut Match, id: NetId) -> Result<(f64, TimeDiscrepancy), String> {
-    let world = played.server.world_mut();
-    let mut pawns = world.query::<(&NetId, &PredictionStats, &TimeDiscrepancy)>();
-    let pawn = pawns.iter(world).find(|(pawn, ..)| **pawn == id);
-    let (_, stats, account) = pawn.ok_or("the pawn is gone")?;
+fn account(server: &App, pawn: Entity) -> Result<(f64, TimeDiscrepancy), String> {
+    let parts = server.world().entity(pawn).get_components::<(&PredictionStats, &TimeDiscrepancy)>();
+    let (stats, account) = parts.map_err(|e| format!("the pawn has no moves: {e}"))?;
     Ok(((stats.moves + stats.extrapolated_moves) as f64 * TICK.as_secs_f64(), *account))
 }
 

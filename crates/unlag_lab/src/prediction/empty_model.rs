@@ -1,16 +1,8 @@
 //! Move model with an empty step, which leaves only the cost and the timing of prediction itself.
 
-use bevy::{ecs::system::SystemParamItem, prelude::*, time::TimePlugin, time::TimeUpdateStrategy};
-use bevy_unlag::{
-    core::{
-        BitReader, BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, MoveSystems, StepContext,
-        StepEvent, Tick, Wire, WireError,
-    },
-    movement::CapsuleInput,
-    prediction::{AuthorityPawn, AutonomousPawn, ClockSteering, PredictionPlugin},
-};
-use bevy_unlag_testkit::finish;
-use unlag_examples::app::TICK;
+use bevy::{ecs::system::SystemParamItem, time::TimePlugin};
+
+use crate::prelude::*;
 
 /// Empty move model.
 pub struct EmptyModel;

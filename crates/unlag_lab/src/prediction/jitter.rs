@@ -1,23 +1,7 @@
 //! Effect of uplink jitter on the remote pawn: the same inputs with and without it.
 
-use core::time::Duration;
-use std::collections::HashMap;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    Soldier,
-    core::{CurrentTick, PublishedState, Tick, ViewStamp, ViewTime},
-    link_conditioner::LinkConditions,
-    prediction::{MoveQueue, MoveTrace, PredictionStats},
-    prelude::{DrawnPose, LocalControl, NetId, NetSim},
-};
-use unlag_examples::{
-    app::TICK,
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
-
 use super::tick_script::{self, TickScript};
+use crate::prelude::*;
 
 /// One-way latency in each direction.
 const LATENCY: Duration = Duration::from_millis(40);
@@ -146,7 +130,7 @@ fn apart(rough: &[(f64, Vec3)], calm: &[(f64, Vec3)]) -> Result<(Vec<(f64, f64)>
         return Err("the two runs have no common time".to_owned());
     }
     let most = curve.iter().map(|point| point.1).fold(0.0, f64::max);
-    let mean = curve.iter().map(|point| point.1).sum::<f64>() / curve.len() as f64;
+    let mean = mean(curve.iter().map(|point| point.1));
     Ok((curve, most, mean))
 }
 
@@ -164,16 +148,8 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
     let mut played = Match::start(&options)?;
     let [owner, watcher] = &mut played.clients[..] else { return Err("two clients did not join".to_owned()) };
     tick_script::take_over(owner, TickScript(seed as u32 & 0xff));
-    let world = owner.world_mut();
-    let id = *world
-        .query_filtered::<&NetId, With<LocalControl>>()
-        .single(world)
-        .map_err(|e| format!("the owner has no pawn: {e}"))?;
-    let pawn = world
-        .query_filtered::<Entity, With<LocalControl>>()
-        .single(world)
-        .map_err(|e| format!("the owner has no pawn: {e}"))?;
-    world.entity_mut(pawn).insert(MoveTrace::default());
+    let (pawn, id) = own_pawn(owner)?;
+    owner.world_mut().entity_mut(pawn).insert(MoveTrace::default());
     watcher.insert_resource(ScriptedPlayer::idle()).init_resource::<DrawnFrames>().add_systems(
         Last,
         move |proxies: Query<(&NetId, &DrawnPose), Without<LocalControl>>,

@@ -1,16 +1,10 @@
 //! Share of inputs that are executed too late or never.
 
-use std::collections::HashMap;
-
-use bevy_unlag::{
-    link_conditioner::LinkPreset,
-    prediction::{PredictionStats, SavedMoves},
-};
-
 use super::{
     empty_model::{EmptyModel, MoveLog},
     session::{PlayerOptions, Session},
 };
+use crate::prelude::*;
 
 /// A quarter of a second in ticks.
 const LATE_TICKS: i32 = 16;
@@ -41,8 +35,8 @@ pub fn bursts_of_eight() -> Result<PlayerOptions, String> {
 }
 
 /// Returns the link of a preset with a perfect clock.
-pub fn on(preset: &str) -> Result<PlayerOptions, String> {
-    let preset = LinkPreset::find(preset).map_err(|e| e.to_string())?;
+pub fn on(name: &str) -> Result<PlayerOptions, String> {
+    let preset = preset(name)?;
     Ok(PlayerOptions { up: preset.up(), down: preset.down(), clock: 1.0, burst: None })
 }
 

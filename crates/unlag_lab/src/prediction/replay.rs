@@ -1,22 +1,8 @@
 //! Cost of correcting one character among many.
 
-use std::{collections::VecDeque, f32::consts::TAU, time::Instant};
+use std::{collections::VecDeque, f32::consts::TAU};
 
-use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{
-    core::{CurrentTick, LocalControl, MoveInput, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick},
-    movement::{CapsuleInput, CapsuleModel, CapsuleState, MovementPlugin, PawnCollisionPlugin},
-    prediction::{
-        AuthorityPawn, AutonomousPawn, IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves,
-        PredictionPlugin, PredictionStats,
-    },
-    smoothing::{SmoothingPlugin, SnapshotInbox},
-};
-use bevy_unlag_testkit::finish;
-use unlag_examples::app::TICK;
-
-use crate::movement::timing::{micros, quantile};
+use crate::prelude::*;
 
 /// Moves replayed by a correction.
 const REPLAYED_MOVES: u32 = 10;
@@ -63,10 +49,10 @@ pub fn measure<const N: usize>(characters: [usize; N], corrections: usize) -> [R
         }
     }
     scenes.map(|mut scene| Replay {
-        replay: quantile(&mut scene.replays, 0.5),
-        frame: quantile(&mut scene.with, 0.5) - quantile(&mut scene.without, 0.5),
+        replay: median(&mut scene.replays),
+        frame: median(&mut scene.with) - median(&mut scene.without),
         corrections: scene.replays.len(),
-        length: scene.lengths.iter().sum::<f64>() / scene.lengths.len().max(1) as f64,
+        length: mean(scene.lengths.iter().copied()),
     })
 }
 
@@ -141,22 +127,15 @@ impl Scene {
     fn tick(&mut self, tick: usize) {
         self.server_tick(tick);
         let arrived = if self.down.len() > ONE_WAY_TICKS { self.down.pop_front() } else { None };
-        if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingMoveAcks>(self.own) {
-            arrived.into_iter().flatten().for_each(|bytes| mailbox.deliver(bytes));
-        }
+        deliver_acks(&mut self.client, self.own, arrived.into_iter().flatten());
         if tick.is_multiple_of(3) {
             self.deliver_snapshots(tick as u32);
         }
         let start = Instant::now();
         self.client.update();
         let spent = micros(start);
-        let mut sent = Vec::new();
-        let mut own = self.client.world_mut().entity_mut(self.own);
-        if let Some(mut mailbox) = own.get_mut::<OutgoingMoves>() {
-            sent = core::mem::take(&mut mailbox.0);
-        }
-        self.up.push_back(sent);
-        let Some(stats) = own.get::<PredictionStats>() else { return };
+        self.up.push_back(take_moves(&mut self.client, self.own));
+        let Some(stats) = self.client.world().get::<PredictionStats>(self.own) else { return };
         if tick < 64 {
             self.corrected = stats.corrections;
         } else if stats.corrections > self.corrected {
@@ -173,22 +152,16 @@ impl Scene {
 
     fn server_tick(&mut self, tick: usize) {
         let arrived = if self.up.len() > ONE_WAY_TICKS { self.up.pop_front() } else { None };
-        let mut pawn = self.server.world_mut().entity_mut(self.pawn);
-        if let Some(mut mailbox) = pawn.get_mut::<IncomingMoves>() {
-            arrived.into_iter().flatten().for_each(|bytes| mailbox.deliver(bytes));
-        }
+        deliver_moves(&mut self.server, self.pawn, arrived.into_iter().flatten());
         // A small displacement on the server provokes a correction.
         if tick >= 64
             && tick.is_multiple_of(CORRECTION_INTERVAL)
-            && let Some(mut state) = pawn.get_mut::<CapsuleState>()
+            && let Some(mut state) = self.server.world_mut().get_mut::<CapsuleState>(self.pawn)
         {
             state.position += Vec3::new(0.02, 0.0, 0.02);
         }
         self.server.update();
-        let mut pawn = self.server.world_mut().entity_mut(self.pawn);
-        if let Some(mut mailbox) = pawn.get_mut::<OutgoingMoveAcks>() {
-            self.down.push_back(core::mem::take(&mut mailbox.0));
-        }
+        self.down.push_back(take_acks(&mut self.server, self.pawn));
     }
 
     /// Delivers snapshots of the remote pawns, which run in circles.

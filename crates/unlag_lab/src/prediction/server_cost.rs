@@ -1,17 +1,9 @@
 //! Server cost per move with an empty move model.
 
-use core::time::Duration;
-use std::time::Instant;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    link_conditioner::Conditioner,
-    prediction::{IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionStats},
-};
-use unlag_examples::app::TICK;
+use core::iter::from_fn;
 
 use super::{empty_model, late_inputs::on};
-use crate::movement::timing::{micros, quantile};
+use crate::prelude::*;
 
 /// Number of pawns, large enough that the rest of the frame does not count.
 const PAWNS: usize = 1_024;
@@ -48,18 +40,14 @@ pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
     let (mut times, mut moves, mut spent) = (Vec::new(), 0, 0.0);
     for tick in 0..WARM_UP + ticks {
         now += TICK;
-        while let Some(bytes) = down.pop(now) {
-            client.world_mut().get_mut::<IncomingMoveAcks>(own).ok_or("no pawn")?.deliver(bytes);
-        }
+        deliver_acks(&mut client, own, from_fn(|| down.pop(now)));
         client.update();
-        let mut outgoing = client.world_mut().get_mut::<OutgoingMoves>(own).ok_or("no pawn")?;
-        for bytes in outgoing.0.drain(..) {
+        for bytes in take_moves(&mut client, own) {
             up.push(now, &link.up, bytes);
         }
         while let Some(bytes) = up.pop(now) {
             for pawn in &pawns {
-                let mut mailbox = server.world_mut().get_mut::<IncomingMoves>(*pawn).ok_or("no pawn")?;
-                mailbox.deliver(bytes.clone());
+                deliver_moves(&mut server, *pawn, [bytes.clone()]);
             }
         }
         let ran = |server: &App| server.world().get::<PredictionStats>(pawns[0]).map_or(0, |s| s.moves);
@@ -78,8 +66,7 @@ pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
         }
         // All pawns run the same moves, so the acknowledgements of the first one suffice.
         for (i, pawn) in pawns.iter().enumerate() {
-            let mut outgoing = server.world_mut().get_mut::<OutgoingMoveAcks>(*pawn).ok_or("no pawn")?;
-            for bytes in outgoing.0.drain(..).filter(|_| i == 0) {
+            for bytes in take_acks(&mut server, *pawn).into_iter().filter(|_| i == 0) {
                 down.push(now, &link.down, bytes);
             }
         }
@@ -89,8 +76,8 @@ pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
         return Err("the server ran no move".to_owned());
     }
     Ok(ServerCost {
-        median: quantile(&mut times, 0.5),
-        mean: times.iter().sum::<f64>() / times.len() as f64,
+        median: median(&mut times),
+        mean: mean(times.iter().copied()),
         p99: quantile(&mut times, 0.99),
         moves,
         bytes: stats.move_bytes as f64 / stats.packets.max(1) as f64,

@@ -1,16 +1,9 @@
 //! Server and clients with individual clocks, connected by simulated links in memory.
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    link_conditioner::{Conditioner, LinkConditions},
-    prediction::{IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves},
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::app::TICK;
+use core::iter::from_fn;
 
 use super::empty_model;
+use crate::prelude::*;
 
 /// Link and clock of a player.
 #[derive(Clone, Copy)]
@@ -116,22 +109,14 @@ impl Session {
     }
 
     fn serve(&mut self) {
-        let now = self.now;
+        let (now, server) = (self.now, &mut self.server);
         for player in &mut self.players {
-            let mut pawn = self.server.world_mut().entity_mut(player.pawn);
-            if let Some(mut mailbox) = pawn.get_mut::<IncomingMoves>() {
-                while let Some(bytes) = player.up.pop(now) {
-                    mailbox.deliver(bytes);
-                }
-            }
+            deliver_moves(server, player.pawn, from_fn(|| player.up.pop(now)));
         }
-        self.server.update();
+        server.update();
         for player in &mut self.players {
-            let mut pawn = self.server.world_mut().entity_mut(player.pawn);
-            if let Some(mut mailbox) = pawn.get_mut::<OutgoingMoveAcks>() {
-                for bytes in mailbox.0.drain(..) {
-                    player.down.push(now, &player.options.down, bytes);
-                }
+            for bytes in take_acks(server, player.pawn) {
+                player.down.push(now, &player.options.down, bytes);
             }
         }
         self.server_due += TICK;
@@ -140,17 +125,11 @@ impl Session {
 
 impl Player {
     fn play(&mut self, now: Duration) {
-        if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingMoveAcks>(self.own) {
-            while let Some(bytes) = self.down.pop(now) {
-                mailbox.deliver(bytes);
-            }
-        }
+        deliver_acks(&mut self.client, self.own, from_fn(|| self.down.pop(now)));
         self.client.update();
-        if let Some(mut mailbox) = self.client.world_mut().get_mut::<OutgoingMoves>(self.own) {
-            for bytes in mailbox.0.drain(..) {
-                if !self.options.burst.is_some_and(|length| self.bursts.drops(now, length)) {
-                    self.up.push(now, &self.options.up, bytes);
-                }
+        for bytes in take_moves(&mut self.client, self.own) {
+            if !self.options.burst.is_some_and(|length| self.bursts.drops(now, length)) {
+                self.up.push(now, &self.options.up, bytes);
             }
         }
         self.due += self.frame;

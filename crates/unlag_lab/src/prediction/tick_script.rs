@@ -1,13 +1,6 @@
 //! Scripted input as a function of the tick: identical in every run, whatever the link does.
 
-use bevy::prelude::*;
-use bevy_unlag::{
-    Soldier,
-    core::CurrentTick,
-    movement::CapsuleInput,
-    prelude::{LocalControl, MoveInput, MoveSystems},
-};
-use unlag_examples::scripted_player::ScriptedPlayer;
+use crate::prelude::*;
 
 /// Scripted player; the number varies the script.
 #[derive(Resource, Clone, Copy)]

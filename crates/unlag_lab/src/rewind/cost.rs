@@ -1,30 +1,17 @@
 //! Time, allocations and memory of the rewind.
 
 use core::hint::black_box;
-use std::time::Instant;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    prelude::*,
-    rewind::{
-        Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, QueryView, RewindBackend, RewindFilter,
-        RewindQuery, RewindTime, Rewound,
-    },
-    smoothing::SentSnapshots,
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::test_server::{Shot, TestServer};
-use crate::{Options, figures::Figures, movement::timing::quantile};
-use bevy_unlag::smoothing::PublishedPath;
+use crate::prelude::*;
 
-/// Timings of a set of shots, in seconds per shot.
+/// Timings of a set of shots, in microseconds per shot.
 struct Timed {
     /// Median over groups of eight shots.
     median: f64,
     /// Median over the rounds of each round's mean.
     mean: f64,
-    /// Fraction of the shots for which the query returned true.
+    /// Percentage of the shots for which the query returned true.
     part: f64,
 }
 
@@ -60,16 +47,16 @@ fn time_for(
         for _ in 0..rounds {
             let started = Instant::now();
             shots.iter().enumerate().for_each(&mut one);
-            means.push(started.elapsed().as_secs_f64() / shots.len().max(1) as f64);
+            means.push(micros(started) / shots.len().max(1) as f64);
             // A clock read costs some 25 ns, hence groups of eight.
             for (eight, some) in shots.chunks_exact(8).enumerate() {
                 let started = Instant::now();
                 some.iter().enumerate().for_each(|(i, shot)| one((eight * 8 + i, shot)));
-                eights.push(started.elapsed().as_secs_f64() / 8.0);
+                eights.push(micros(started) / 8.0);
             }
         }
-        let part = done as f64 / (2 * rounds * shots.len()).max(1) as f64;
-        Timed { median: quantile(&mut eights, 0.5), mean: quantile(&mut means, 0.5), part }
+        let part = 100.0 * done as f64 / (2 * rounds * shots.len()).max(1) as f64;
+        Timed { median: median(&mut eights), mean: median(&mut means), part }
     })
 }
 
@@ -90,36 +77,24 @@ fn ray(then: &Rewound, shot: &Shot, _: usize) -> bool {
 }
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let rounds = if options.quick { 5 } else { 31 };
+    let rounds = options.extent(5, 31);
     let mut stage = TestServer::new(64, options.seed);
     let shots = stage.shots(4_096);
     time(&mut stage, &shots, 2, ray);
     let single = time(&mut stage, &shots, rounds, ray);
-    figures.add(
-        "shot_64_us",
-        single.median * 1e6,
-        format!(
-            "µs per shot, median; 64 players of 19 boxes and the arena's walls; {:.0} % hit; mean {:.2}; \
-             goal 1",
-            single.part * 100.0,
-            single.mean * 1e6
-        ),
-    )?;
-    figures.add(
-        "shots_per_s",
-        1.0 / single.mean,
-        "shots per second on one core, the same; goal 1,000,000",
-    )?;
+    figures.add("shot_64_us", single.median).text(format!(
+        "µs per shot, median; 64 players of 19 boxes and the arena's walls; {:.0} % hit; mean {:.2}; goal 1",
+        single.part, single.mean
+    ))?;
+    figures
+        .add("shots_per_s", 1e6 / single.mean)
+        .text("shots per second on one core, the same; goal 1,000,000")?;
     let log = log_with_half_hidden(&mut stage);
     let hidden = time_for(&mut stage, (&shots, Some(&log)), rounds, ray);
-    figures.add(
-        "shot_64_hidden_us",
-        hidden.median * 1e6,
-        format!(
-            "µs per shot of a client from which half of the 64 players are hidden, median; mean {:.2}",
-            hidden.mean * 1e6
-        ),
-    )?;
+    figures.add("shot_64_hidden_us", hidden.median).text(format!(
+        "µs per shot of a client from which half of the 64 players are hidden, median; mean {:.2}",
+        hidden.mean
+    ))?;
     measure_shapes(options, figures, &mut stage, &shots, single.mean, rounds)?;
     measure_moved_colliders(options, figures, &mut stage, &shots, single.mean)?;
     drop(stage);
@@ -128,15 +103,10 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let many = crowd.shots(4_096);
     time(&mut crowd, &many, 1, ray);
     let crowded = time(&mut crowd, &many, rounds, ray);
-    figures.add(
-        "shot_1000_us",
-        crowded.median * 1e6,
-        format!(
-            "µs per shot among 1,000 players, median; {:.0} % hit; mean {:.2}; goal 3",
-            crowded.part * 100.0,
-            crowded.mean * 1e6
-        ),
-    )?;
+    figures.add("shot_1000_us", crowded.median).text(format!(
+        "µs per shot among 1,000 players, median; {:.0} % hit; mean {:.2}; goal 3",
+        crowded.part, crowded.mean
+    ))?;
     measure_recording(options, figures)
 }
 
@@ -166,39 +136,29 @@ fn measure_shapes(
     };
     time(stage, shots, 1, &mut shotgun);
     let twelve = time(stage, shots, rounds, &mut shotgun);
-    figures.add(
-        "pellets12_over_ray",
-        twelve.mean / single,
-        format!(
-            "cost of a shot of 12 pellets within 4° over a single ray, {:.2} µs; goal 3",
-            twelve.mean * 1e6
-        ),
-    )?;
+    figures.add("pellets12_over_ray", twelve.mean / single).text(format!(
+        "cost of a shot of 12 pellets within 4° over a single ray, {:.2} µs; goal 3",
+        twelve.mean
+    ))?;
     let mut caches = vec![BeamCache::default(); shots.len()];
     let mut beam = |then: &Rewound, shot: &Shot, index: usize| {
         then.cast_beam(shot.origin, shot.direction, 200.0, &mut caches[index]).is_ok()
     };
     time(stage, shots, 1, &mut beam);
     let beams = time(stage, shots, rounds, &mut beam);
-    figures.add(
-        "beam_over_ray",
-        beams.mean / single,
-        format!("cost of a beam that caches nearby walls over a single ray, {:.2} µs", beams.mean * 1e6),
-    )?;
+    figures
+        .add("beam_over_ray", beams.mean / single)
+        .text(format!("cost of a beam that caches nearby walls over a single ray, {:.2} µs", beams.mean))?;
     let rocket = |then: &Rewound, shot: &Shot, _: usize| {
         let velocity = shot.direction * 60.0;
         let path = Ballistic { position: shot.origin, velocity, gravity: Vec3::NEG_Y * 9.81 };
         then.catch_up(0.1, 5.0, |seconds| path.after(seconds).position).is_ok()
     };
     let flight = time(stage, shots, rounds, rocket);
-    figures.add(
-        "projectile13_us",
-        flight.median * 1e6,
-        format!(
-            "µs for a rocket at 60 m/s to catch up 13 ticks, median; mean {:.2}; goal 8",
-            flight.mean * 1e6
-        ),
-    )?;
+    figures.add("projectile13_us", flight.median).text(format!(
+        "µs for a rocket at 60 m/s to catch up 13 ticks, median; mean {:.2}; goal 8",
+        flight.mean
+    ))?;
     let mut all = |shots: &[Shot]| {
         let counted = allocation_counter::measure(|| {
             time(stage, shots, 1, ray);
@@ -208,11 +168,9 @@ fn measure_shapes(
         counted.count_total as f64
     };
     let (many, few) = (all(shots), all(&shots[..8]));
-    figures.add(
-        "allocs_per_shot",
-        (many - few).max(0.0) / (6 * (shots.len() - 8)) as f64,
-        "heap allocations per shot: rays, shotguns and rockets; goal 0",
-    )
+    figures
+        .add("allocs_per_shot", (many - few).max(0.0) / (6 * (shots.len() - 8)) as f64)
+        .text("heap allocations per shot: rays, shotguns and rockets; goal 0")
 }
 
 /// Measures the common approach of moving all colliders back, tracing, and restoring them.
@@ -223,7 +181,7 @@ fn measure_moved_colliders(
     shots: &[Shot],
     single: f64,
 ) -> Result<(), String> {
-    let rounds = if options.quick { 1 } else { 5 };
+    let rounds = options.extent(1, 5);
     for (key, poses, what) in [
         ("naive_ratio", MovedPoses::Frames, "frames of every box, searched in a list and interpolated"),
         ("naive_drawn_ratio", MovedPoses::Drawn, "poses as drawn"),
@@ -232,16 +190,11 @@ fn measure_moved_colliders(
         (0..64).for_each(|_| stage.tick());
         let some = stage.shots(shots.len() / 16);
         let moved = time(stage, &some, rounds, ray);
-        figures.add(
-            key,
-            moved.mean / single,
-            format!(
-                "cost of a shot that moves, traces and restores all colliders over ours; {what}; {:.0} µs, \
-                 {:.0} % hit",
-                moved.mean * 1e6,
-                moved.part * 100.0
-            ),
-        )?;
+        figures.add(key, moved.mean / single).text(format!(
+            "cost of a shot that moves, traces and restores all colliders over ours; {what}; {:.0} µs, {:.0} \
+             % hit",
+            moved.mean, moved.part
+        ))?;
     }
     stage.app.insert_resource(RewindBackend::Table);
     Ok(())
@@ -249,7 +202,7 @@ fn measure_moved_colliders(
 
 /// Measures the recording of history per tick: 64 players against none.
 fn measure_recording(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let ticks = if options.quick { 500 } else { 4_000 };
+    let ticks = options.extent(500, 4_000);
     let live = |players: usize| {
         let mut stage = None;
         let counted = allocation_counter::measure(|| stage = Some(TestServer::new(players, options.seed)));
@@ -270,12 +223,12 @@ fn measure_recording(options: &Options, figures: &mut Figures) -> Result<(), Str
             let counted = allocation_counter::measure(|| {
                 let started = Instant::now();
                 world.run_schedule(FixedPostUpdate);
-                time = started.elapsed().as_secs_f64();
+                time = micros(started);
             });
             stage.send();
             let started = Instant::now();
             stage.app.world_mut().run_schedule(Last);
-            time += started.elapsed().as_secs_f64();
+            time += micros(started);
             if tick >= 200 {
                 times[i].push(time);
                 allocations[i] += counted.count_total;
@@ -285,25 +238,17 @@ fn measure_recording(options: &Options, figures: &mut Figures) -> Result<(), Str
     let [with, without] = times.each_mut().map(|times| {
         // Snapshots are sent in every third tick: hence a mean over all ticks, without the slowest 5 %.
         times.sort_by(f64::total_cmp);
-        let most = &times[..times.len() * 95 / 100];
-        most.iter().sum::<f64>() / most.len() as f64
+        mean(times[..times.len() * 95 / 100].iter().copied())
     });
-    figures.add(
-        "record_64_us",
-        (with - without) * 1e6,
+    figures.add("record_64_us", with - without).text(
         "µs that 64 players of 19 boxes add to a tick: frames, sent snapshots, the table; mean without the \
          slowest 5 %; goal 15",
     )?;
-    figures.add(
-        "record_allocs",
-        (allocations[0] as f64 - allocations[1] as f64).max(0.0) / f64::from(ticks),
-        "heap allocations that they add to a tick; goal 0",
-    )?;
+    figures
+        .add("record_allocs", (allocations[0] as f64 - allocations[1] as f64).max(0.0) / f64::from(ticks))
+        .text("heap allocations that they add to a tick; goal 0")?;
     // A table that covers 400 ms is a ring of 64 ticks.
-    figures.add(
-        "bytes_per_player_tick",
-        (bytes_128 - bytes_64) / 64.0 / 26.0,
-        "heap bytes per additional player, divided by the 26 recorded ticks; \
-         goal 700",
-    )
+    figures
+        .add("bytes_per_player_tick", (bytes_128 - bytes_64) / 64.0 / 26.0)
+        .text("heap bytes per additional player, divided by the 26 recorded ticks; goal 700")
 }

@@ -5,24 +5,11 @@
 //! later; the other clients draw it after another way and a playout delay, from the snapshots that the server
 //! sent and with the sampler that it validates with. Nobody dies.
 
-use core::time::Duration;
 use std::collections::VecDeque;
 
-use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
-use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{
-    core::{CurrentTick, NetId, PathKnotConfig, PoseSampler, Tick, ViewTime},
-    movement::{CapsuleModel, MovementPlugin},
-    rewind::{
-        CoverProtection, QueryView, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime,
-        TargetHit, humanoid_hit_boxes, humanoid_rig,
-    },
-    smoothing::RecordTransform,
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
+use bevy::ecs::system::RunSystemOnce;
 
-use crate::figures::Figures;
-use bevy_unlag::smoothing::PublishedPath;
+use crate::prelude::*;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 const BOTS: usize = 10;
@@ -66,31 +53,13 @@ pub struct CoverRow {
     pub on_screen: [u32; 2],
 }
 
-/// Outcomes without the rule and with each of [`COVER_RULES`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CoverFigures {
-    /// Outcome without the rule.
-    pub without: CoverRow,
-    /// Outcome with each of [`COVER_RULES`].
-    pub with: [CoverRow; COVER_RULES.len()],
-}
+/// Outcomes without the rule, and with each of [`COVER_RULES`].
+pub type CoverRows = [CoverRow; 1 + COVER_RULES.len()];
 
 impl CoverRow {
     /// Returns P(confirmed | drawn) in percent.
     pub fn agreement(&self) -> f64 {
         f64::from(self.confirmed) / f64::from(self.drawn.max(1)) * 100.0
-    }
-}
-
-impl CoverFigures {
-    /// Returns by how many percent a rule reduces a count.
-    fn fewer(&self, rule: usize, count: impl Fn(&CoverRow) -> u32) -> f64 {
-        (1.0 - f64::from(count(&self.with[rule])) / f64::from(count(&self.without))) * 100.0
-    }
-
-    /// Returns the reduction of P(confirmed | drawn) by a rule in percentage points.
-    pub fn cost(&self, rule: usize) -> f64 {
-        self.without.agreement() - self.with[rule].agreement()
     }
 }
 
@@ -168,19 +137,50 @@ struct Arena {
     rng: SmallRng,
 }
 
-/// Runs the bots and collects the outcomes.
-pub fn measure(quick: bool, seed: u64) -> CoverFigures {
-    let mut arena = Arena::new(seed);
-    let mut figures = CoverFigures::default();
-    let ticks = if quick { 64 * 600 } else { 64 * 2_400 };
-    for tick in 0..ticks {
+/// Runs the bots and adds the outcomes to the figures.
+///
+/// # Errors
+/// Returns a message if nothing was measured.
+pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let mut arena = Arena::new(options.seed);
+    let mut rows = CoverRows::default();
+    for tick in 0..64 * options.extent(600, 2_400) {
         arena.tick();
         if tick > 2 * MEMORY as u32 {
             arena.fire();
-            arena.validate_arrived(&mut figures);
+            arena.validate_arrived(&mut rows);
         }
     }
+    let [without, with @ ..] = rows;
     figures
+        .add("cover_agreement_pc", without.agreement())
+        .text(format!("P(confirmed | drawn) without the rule, {} drawn hits", without.drawn))?;
+    let both = [100, 150].into_iter().enumerate();
+    for (i, ms) in both.clone() {
+        figures
+            .add(format!("cover_behind_{ms}"), f64::from(without.behind[i]))
+            .text(format!("hits on targets out of sight for over {ms} ms on the server, without the rule"))?;
+        figures
+            .add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]))
+            .text(format!("the same on the targets' own screens, over {ms} ms"))?;
+    }
+    let fewer = |with: u32, without: u32| (1.0 - f64::from(with) / f64::from(without)) * 100.0;
+    for ((grace, beyond), row) in COVER_RULES.into_iter().zip(with) {
+        let rule = format!("grace {grace} ms, views beyond {beyond} ms");
+        let key = format!("cover_{grace}_{beyond}");
+        for (i, ms) in both.clone() {
+            figures
+                .add(format!("{key}_fewer_{ms}_pc"), fewer(row.behind[i], without.behind[i]))
+                .text(format!("% fewer hits on targets out of sight for {ms} ms: {rule}"))?;
+            figures
+                .add(format!("{key}_fewer_on_screen_{ms}_pc"), fewer(row.on_screen[i], without.on_screen[i]))
+                .text(format!("the same on the targets' own screens, {ms} ms: {rule}"))?;
+        }
+        figures
+            .add(format!("{key}_cost_pp"), without.agreement() - row.agreement())
+            .text(format!("cost in percentage points of P(confirmed | drawn): {rule}"))?;
+    }
+    Ok(())
 }
 
 impl Arena {
@@ -278,7 +278,7 @@ impl Arena {
     }
 
     /// Validates the rounds that arrive in this tick, without the rule and with each setting.
-    fn validate_arrived(&mut self, figures: &mut CoverFigures) {
+    fn validate_arrived(&mut self, rows: &mut CoverRows) {
         let now = self.now();
         let (due, later) = self.rounds.iter().partition(|round| round.arrives <= now.0);
         self.rounds = later;
@@ -316,8 +316,7 @@ impl Arena {
                     CORNER_TICKS.map(|ticks| self.is_hidden(ticks, screen)),
                 )
             });
-            let rows = core::iter::once(&mut figures.without).chain(&mut figures.with);
-            for (row, answer) in rows.zip(&answers) {
+            for (row, answer) in rows.iter_mut().zip(&answers) {
                 row.drawn += u32::from(round.drawn.is_some());
                 let Some(hit) = answer else { continue };
                 row.confirmed += u32::from(round.drawn == Some(hit.target));
@@ -364,38 +363,4 @@ fn is_blocked_by((middle, along): (Vec3, Vec3), a: Vec3, b: Vec3) -> bool {
         leave = leave.min(one.max(other));
     }
     enter <= leave
-}
-
-impl CoverFigures {
-    /// Adds the outcomes to the figures.
-    ///
-    /// # Errors
-    /// Returns a message if nothing was measured.
-    pub fn add_to(&self, figures: &mut Figures) -> Result<(), String> {
-        let without = &self.without;
-        let agreement = format!("P(confirmed | drawn) without the rule, {} drawn hits", without.drawn);
-        figures.add("cover_agreement_pc", without.agreement(), agreement)?;
-        for (i, ms) in [100, 150].into_iter().enumerate() {
-            let meaning =
-                format!("hits on targets out of sight for over {ms} ms on the server, without the rule");
-            figures.add(format!("cover_behind_{ms}"), f64::from(without.behind[i]), meaning)?;
-            let meaning = format!("the same on the targets' own screens, over {ms} ms");
-            figures.add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]), meaning)?;
-        }
-        for (index, (grace, beyond)) in COVER_RULES.into_iter().enumerate() {
-            let rule = format!("grace {grace} ms, views beyond {beyond} ms");
-            let key = |name: &str| format!("cover_{grace}_{beyond}_{name}");
-            for (i, ms) in [100, 150].into_iter().enumerate() {
-                let fewer = self.fewer(index, |row| row.behind[i]);
-                let meaning = format!("% fewer hits on targets out of sight for {ms} ms: {rule}");
-                figures.add(key(&format!("fewer_{ms}_pc")), fewer, meaning)?;
-                let fewer = self.fewer(index, |row| row.on_screen[i]);
-                let meaning = format!("the same on the targets' own screens, {ms} ms: {rule}");
-                figures.add(key(&format!("fewer_on_screen_{ms}_pc")), fewer, meaning)?;
-            }
-            let meaning = format!("cost in percentage points of P(confirmed | drawn): {rule}");
-            figures.add(key("cost_pp"), self.cost(index), meaning)?;
-        }
-        Ok(())
-    }
 }

@@ -1,17 +1,8 @@
 //! Distance between drawn and rewound hit boxes, measured through real snapshots.
 
-use core::time::Duration;
+use bevy::ecs::system::SystemState;
 
-use bevy::{ecs::system::SystemState, prelude::*};
-use bevy_unlag::{
-    core::{DrawnBaseTime, DrawnViewTime, LimbPoses, LimbRig, PoseSample, ViewStamp},
-    link_conditioner::LinkConditions,
-    prelude::*,
-    rewind::{QueryView, RewindQuery, RewindTime, StampOverride},
-};
-use unlag_examples::stepped_match::{Match, MatchOptions};
-
-use crate::{Options, figures::Figures};
+use crate::prelude::*;
 
 /// Link with heavy loss.
 const LINK: LinkConditions = LinkConditions {
@@ -40,7 +31,7 @@ fn corner_distance(rig: &LimbRig, boxes: &HitBoxes, a: &PoseSample, b: &PoseSamp
 }
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let seconds = if options.quick { 8.0 } else { 60.0 };
+    let seconds = options.extent(8.0, 60.0);
     let mut played = Match::start(&MatchOptions {
         players: 6,
         seconds,
@@ -93,15 +84,10 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             }
         }
     }
-    errors.sort_by(f64::total_cmp);
-    let at = |part: f64| errors.get((errors.len() as f64 * part) as usize).or(errors.last()).copied();
-    figures.add(
-        "pose_p999_mm",
-        at(0.999).unwrap_or(f64::NAN),
-        format!(
-            "mm between the corners of drawn and rewound boxes, p99.9 of {shown} poses, largest {:.4}; 30 % \
-             loss, ± 30 ms; poses the server could not rewind: {unknown}",
-            errors.last().copied().unwrap_or(f64::NAN)
-        ),
-    )
+    let p999 = upper_quantile(&mut errors, 999);
+    let largest = errors.last().copied().unwrap_or(f64::NAN);
+    figures.add("pose_p999_mm", p999).text(format!(
+        "mm between the corners of drawn and rewound boxes, p99.9 of {shown} poses, largest {largest:.4}; 30 \
+         % loss, ± 30 ms; poses the server could not rewind: {unknown}"
+    ))
 }

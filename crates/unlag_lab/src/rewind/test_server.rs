@@ -1,19 +1,8 @@
 //! Test server with many running targets, and shots at where they were seen.
 
-use bevy::{
-    ecs::system::{SystemParam, SystemState},
-    prelude::*,
-    time::TimeUpdateStrategy,
-};
-use bevy_unlag::{
-    core::{PathKnotConfig, PoseSampler, Tick, ViewTime},
-    movement::{CapsuleModel, CapsuleState, MovementPlugin},
-    prelude::*,
-    rewind::{FrameHistory, RewindPlugin, humanoid_hit_boxes, humanoid_rig},
-    smoothing::PublishedPath,
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::{app::TICK, arena};
+use bevy::ecs::system::{SystemParam, SystemState};
+
+use crate::prelude::*;
 
 /// Ticks between two snapshots: 21 per second.
 const INTERVAL: u32 = 3;
@@ -51,7 +40,7 @@ impl TestServer {
             .add_plugins(RewindPlugin::<CapsuleModel>::default())
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_systems(Startup, arena::spawn);
-        bevy_unlag_testkit::finish(&mut app);
+        finish(&mut app);
         let half = arena::HALF_SIZE * (players as f32 / 64.0).sqrt().max(1.0);
         let mut rng = SmallRng::seed_from_u64(seed);
         let pawns = (0..players)

@@ -1,14 +1,11 @@
 //! Bytes per proxy update.
 
-use bevy_unlag::core::{BitWriter, PathKnotConfig, ProxyUpdate};
-
 use super::{
     Plan,
-    error_metrics::spread,
     ideal_link::{SendInterval, updates},
     truth::Path,
 };
-use crate::figures::Figures;
+use crate::prelude::*;
 
 /// Returns the average bytes of an update without entity and tick.
 fn bytes(updates: &[ProxyUpdate]) -> f64 {
@@ -29,20 +26,16 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let of = |path: Path, every, accelerates| -> Result<f64, String> {
         let runs = plan.seeds.iter().map(|seed| {
             let truth = path.truth(plan.seconds, *seed)?;
-            Ok(bytes(&updates(&truth, every, &PathKnotConfig::default(), accelerates)))
+            Ok(bytes(&updates(&truth, every, accelerates)))
         });
-        Ok(spread(runs.collect::<Result<Vec<_>, String>>()?).mean)
+        Ok(mean(runs.collect::<Result<Vec<_>, String>>()?))
     };
     let default = SendInterval::Ticks(3);
-    figures.add(
-        "bytes_per_update",
-        of(Path::Recorded, default, false)?,
-        format!(
-            "B of payload without entity and tick, our mover in the arena, an update every 3 ticks; goal \
-             13; {:.2} with acceleration, {:.2} at 10 Hz; a kart {:.2}",
-            of(Path::Recorded, default, true)?,
-            of(Path::Recorded, SendInterval::Hz(10), false)?,
-            of(Path::Kart, default, false)?
-        ),
-    )
+    figures.add("bytes_per_update", of(Path::Recorded, default, false)?).text(format!(
+        "B of payload without entity and tick, our mover in the arena, an update every 3 ticks; goal 13; \
+         {:.2} with acceleration, {:.2} at 10 Hz; a kart {:.2}",
+        of(Path::Recorded, default, true)?,
+        of(Path::Recorded, SendInterval::Hz(10), false)?,
+        of(Path::Kart, default, false)?
+    ))
 }

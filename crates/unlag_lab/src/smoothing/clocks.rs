@@ -1,14 +1,7 @@
 //! Accuracy of the client's estimate of the server time.
 
-use bevy_unlag::smoothing::{ServerClock, ServerClockConfig};
-use rand::{SeedableRng, rngs::SmallRng};
-
-use super::{
-    Plan,
-    error_metrics::{Spread, spread},
-    link::Jitter,
-};
-use crate::figures::Figures;
+use super::{Plan, link::Jitter};
+use crate::prelude::*;
 
 /// Minimum one-way latency in seconds.
 const LATENCY: f64 = 0.04;
@@ -23,64 +16,34 @@ const LEARNING: f64 = 5.0;
 /// Window of the control's running mean, in exchanges.
 const MEAN_OF: usize = 20;
 
-/// Link conditions of the exchanges.
-#[derive(Clone, Copy, Debug)]
-struct Exchanges {
-    /// Jitter of each direction.
-    jitter: Jitter,
-    /// Seconds that bufferbloat adds to the uplink, for 4 of every 20 s.
-    bloat: f64,
-}
-
-/// 95th percentiles of the error in milliseconds: of the server clock and of a running mean.
-#[derive(Clone, Copy, Debug)]
-struct Errors {
-    /// The suite's estimate.
-    ours: Spread,
-    /// Mean-based control.
-    mean: Spread,
-}
-
-/// Runs a clock per seed for a number of seconds.
-fn measure(exchanges: Exchanges, seconds: f64, seeds: &[u64]) -> Errors {
-    let runs: Vec<_> = seeds.iter().map(|seed| run(exchanges, seconds, *seed)).collect();
-    Errors { ours: spread(runs.iter().map(|r| r.0)), mean: spread(runs.iter().map(|r| r.1)) }
-}
-
 /// Adds the errors of the client's clock.
 ///
 /// # Errors
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let seconds = plan.seconds.max(60.0) * 2.0;
-    let of = |jitter, bloat| measure(Exchanges { jitter, bloat }, seconds, &plan.seeds);
+    let of = |jitter: Jitter, bloat: f64| -> [Vec<f64>; 2] {
+        let runs = plan.seeds.iter().map(|seed| run(jitter, bloat, seconds, *seed));
+        runs.unzip::<f64, f64, Vec<_>, Vec<_>>().into()
+    };
     let exponential = of(Jitter::Exponential(0.01), 0.0);
     let bloated = of(Jitter::Exponential(0.01), 0.1);
     let gamma = of(Jitter::Gamma(0.01), 0.0);
-    let mut add = |key, errors: Errors, link| {
-        figures.add(
-            key,
-            errors.ours.mean,
-            format!(
-                "ms between a client's estimate and the server time, p95 of the frames after {LEARNING} s, \
-                 mean of {} runs of {seconds:.0} s with 10 exchanges per second, {link}; goal 1; worst {:.3}",
-                plan.seeds.len(),
-                errors.ours.worst
-            ),
-        )
+    let mut add = |key, [ours, _]: &[Vec<f64>; 2], link| {
+        let (runs, worst) = (ours.len(), largest(ours.iter().copied()));
+        figures.add(key, mean(ours.iter().copied())).text(format!(
+            "ms between a client's estimate and the server time, p95 of the frames after {LEARNING} s, mean \
+             of {runs} runs of {seconds:.0} s with 10 exchanges per second, {link}; goal 1; worst {worst:.3}"
+        ))
     };
-    add("clock_p95_ms", exponential, "exponential jitter of 10 ms each way")?;
-    add("clock_p95_ms_bufferbloat", bloated, "the same and 100 ms more uplink latency for 4 s of every 20")?;
-    add("clock_p95_ms_gamma", gamma, "gamma jitter of 10 ms each way, which is never near zero")?;
-    figures.add(
-        "clock_p95_ms_mean",
-        exponential.mean.mean,
-        format!(
-            "the control: the mean of the last {MEAN_OF} exchanges, exponential jitter; {:.2} with \
-             bufferbloat, {:.2} with gamma jitter",
-            bloated.mean.mean, gamma.mean.mean
-        ),
-    )
+    add("clock_p95_ms", &exponential, "exponential jitter of 10 ms each way")?;
+    add("clock_p95_ms_bufferbloat", &bloated, "the same and 100 ms more uplink latency for 4 s of every 20")?;
+    add("clock_p95_ms_gamma", &gamma, "gamma jitter of 10 ms each way, which is never near zero")?;
+    let [exponential, bloated, gamma] = [exponential, bloated, gamma].map(|[_, means]| mean(means));
+    figures.add("clock_p95_ms_mean", exponential).text(format!(
+        "the control: the mean of the last {MEAN_OF} exchanges, exponential jitter; {bloated:.2} with \
+         bufferbloat, {gamma:.2} with gamma jitter"
+    ))
 }
 
 /// Returns the server time at a client time.
@@ -88,7 +51,9 @@ fn server(seconds: f64) -> f64 {
     OFFSET + seconds * (1.0 + DRIFT)
 }
 
-fn run(exchanges: Exchanges, seconds: f64, seed: u64) -> (f64, f64) {
+/// Returns the 95th percentiles of the error in milliseconds: of the server clock and of a running mean. `bloat` is the
+/// number of seconds that bufferbloat adds to the uplink, for 4 of every 20 s.
+fn run(jitter: Jitter, bloat: f64, seconds: f64, seed: u64) -> (f64, f64) {
     let mut rng = SmallRng::seed_from_u64(seed ^ 0xC10C);
     let mut clock = ServerClock::new(ServerClockConfig::default(), 1.0 / 64.0);
     let mut answers: Vec<(f64, f64, f64)> = Vec::new();
@@ -96,8 +61,8 @@ fn run(exchanges: Exchanges, seconds: f64, seed: u64) -> (f64, f64) {
         let t0 = f64::from(k) * EVERY;
         let phase = t0 % 20.0;
         let full = if (10.0..14.0).contains(&phase) { ((phase - 10.0) / 0.5).min(1.0) } else { 0.0 };
-        let there = t0 + LATENCY + exchanges.jitter.draw(&mut rng) + exchanges.bloat * full;
-        let back = there + LATENCY + exchanges.jitter.draw(&mut rng);
+        let there = t0 + LATENCY + jitter.draw(&mut rng) + bloat * full;
+        let back = there + LATENCY + jitter.draw(&mut rng);
         answers.push((t0, there, back));
     }
     answers.sort_by(|a, b| a.2.total_cmp(&b.2));
@@ -119,10 +84,5 @@ fn run(exchanges: Exchanges, seconds: f64, seed: u64) -> (f64, f64) {
         let last = &offsets[offsets.len().saturating_sub(MEAN_OF)..];
         means.push(off(now + last.iter().sum::<f64>() / last.len().max(1) as f64));
     }
-    (p95(&mut ours), p95(&mut means))
-}
-
-fn p95(errors: &mut [f64]) -> f64 {
-    errors.sort_by(f64::total_cmp);
-    errors.get(errors.len() * 95 / 100).copied().unwrap_or(f64::NAN)
+    (upper_quantile(&mut ours, 950), upper_quantile(&mut means, 950))
 }

@@ -1,24 +1,11 @@
 //! Frame cost of drawing 64 proxies.
 
-use core::time::Duration;
-use std::time::Instant;
-
-use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag::{
-    core::{NetRole, PathKnotConfig, ProxySmoothing, ProxyUpdate},
-    smoothing::{SmoothingPlugin, SnapshotInbox},
-};
-use bevy_unlag_testkit::finish;
-
 use super::{
     Plan,
     ideal_link::{SendInterval, sent_at, updates},
     truth::Path,
 };
-use crate::{
-    figures::Figures,
-    movement::timing::{micros, quantile},
-};
+use crate::prelude::*;
 
 const PROXIES: usize = 64;
 /// Warm-up frames, in which buffers grow to their final size.
@@ -73,7 +60,7 @@ impl Client {
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let truth = Path::Adad.truth(plan.seconds.max(45.0), plan.seeds[0])?;
-    let sent = updates(&truth, SendInterval::Ticks(3), &PathKnotConfig::default(), false);
+    let sent = updates(&truth, SendInterval::Ticks(3), false);
     let frames = (sent.last().map_or(0.0, sent_at) * 60.0) as usize;
     let run = |counts: bool| {
         let mut clients = [0, PROXIES].map(|proxies| Client::new(proxies, ProxySmoothing::Hermite));
@@ -83,27 +70,21 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         clients
     };
     let [mut none, mut all] = run(false);
-    let (idle, busy) = (quantile(&mut none.frames, 0.5), quantile(&mut all.frames, 0.5));
-    let mean = |client: &Client| client.frames.iter().sum::<f64>() / client.frames.len() as f64;
-    figures.add(
-        "apply_64_us",
-        mean(&all) - mean(&none),
-        format!(
-            "µs that {PROXIES} proxies add to a frame, mean of {} frames; goal 100; median {:.1}, 99th \
-             percentile {:.1}",
-            all.frames.len(),
-            busy - idle,
-            quantile(&mut all.frames, 0.99) - idle
-        ),
-    )?;
+    let (idle, busy) = (median(&mut none.frames), median(&mut all.frames));
+    let mean = |client: &Client| mean(client.frames.iter().copied());
+    figures.add("apply_64_us", mean(&all) - mean(&none)).text(format!(
+        "µs that {PROXIES} proxies add to a frame, mean of {} frames; goal 100; median {:.1}, 99th \
+         percentile {:.1}",
+        all.frames.len(),
+        busy - idle,
+        quantile(&mut all.frames, 0.99) - idle
+    ))?;
     let [none, all] = run(true);
     let counted = (frames - WARM) as f64;
-    figures.add(
-        "allocs_per_frame",
-        (all.allocations as f64 - none.allocations as f64) / counted,
+    figures.add("allocs_per_frame", (all.allocations as f64 - none.allocations as f64) / counted).text(
         format!(
-            "heap allocations that {PROXIES} proxies add to a frame after warm-up, {counted} frames; goal \
-             0; a frame without proxies has {:.2}",
+            "heap allocations that {PROXIES} proxies add to a frame after warm-up, {counted} frames; goal 0; \
+             a frame without proxies has {:.2}",
             none.allocations as f64 / counted
         ),
     )

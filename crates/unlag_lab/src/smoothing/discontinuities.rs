@@ -1,7 +1,5 @@
 //! Teleports that must not slide, and outages that must not snap.
 
-use bevy_unlag::core::{Interpolation, PathKnotConfig, ProxySmoothing, ProxyUpdate, Snapshot};
-
 use super::{
     Plan,
     error_metrics::{DrawnSample, measure_errors},
@@ -11,7 +9,7 @@ use super::{
     playout::arrivals_of,
     truth::{Path, Truth},
 };
-use crate::figures::Figures;
+use crate::prelude::*;
 
 /// Learning time of the clock in seconds.
 const LEARNING: f64 = 5.0;
@@ -31,7 +29,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let truth = Path::Teleport.truth(plan.seconds, *seed)?;
         teleports += truth.teleports().len();
         for hz in [10, 20, 60] {
-            let sent = updates(&truth, SendInterval::Hz(hz), &PathKnotConfig::default(), false);
+            let sent = updates(&truth, SendInterval::Hz(hz), false);
             let seen = shown(&sent, *seed, plan);
             frames += seen.len();
             slides += measure_errors(&truth, &seen, false).slides;
@@ -49,7 +47,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             .slides;
         }
         let truth = Path::Fast.truth(plan.seconds, *seed)?;
-        let sent = updates(&truth, SendInterval::Hz(20), &PathKnotConfig::default(), false);
+        let sent = updates(&truth, SendInterval::Hz(20), false);
         let in_outage = |update: &ProxyUpdate| sent_at(update) % OUTAGE.0 > OUTAGE.0 - OUTAGE.1;
         let seen = drawn_with_outages(&sent, *seed, plan, in_outage);
         outages += (seen.len() as f64 / f64::from(FPS) / OUTAGE.0) as usize;
@@ -57,24 +55,16 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let (count, step) = snapped(&truth, &seen);
         (snaps, largest) = (snaps + count, largest.max(step));
     }
-    figures.add(
-        "teleport_sliding_frames",
-        slides as f64,
-        format!(
-            "of {frames} frames at 10, 20 and 60 Hz, and of 256 samples per second without a clock, that \
-             lie between the two positions of one of {teleports} teleports of 15 m; goal 0; {control} \
-             frames if the updates do not mark teleports"
-        ),
-    )?;
-    figures.add(
-        "false_snaps",
-        snaps as f64,
-        format!(
-            "of {snap_frames} frames at 20 Hz with a step of {:.2} m or more, at 30 m/s over {outages} gaps \
-             of 0.5 s without updates; goal 0; the largest step of a frame is {largest:.2} m",
-            SNAP * 30.0 * OUTAGE.1
-        ),
-    )
+    figures.add("teleport_sliding_frames", slides as f64).text(format!(
+        "of {frames} frames at 10, 20 and 60 Hz, and of 256 samples per second without a clock, that lie \
+         between the two positions of one of {teleports} teleports of 15 m; goal 0; {control} frames if the \
+         updates do not mark teleports"
+    ))?;
+    figures.add("false_snaps", snaps as f64).text(format!(
+        "of {snap_frames} frames at 20 Hz with a step of {:.2} m or more, at 30 m/s over {outages} gaps of \
+         0.5 s without updates; goal 0; the largest step of a frame is {largest:.2} m",
+        SNAP * 30.0 * OUTAGE.1
+    ))
 }
 
 /// Returns what a client draws of updates with 50 ms of latency.

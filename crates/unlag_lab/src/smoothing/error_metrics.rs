@@ -3,6 +3,7 @@
 use bevy::math::DVec3;
 
 use super::truth::Truth;
+use crate::statistics::{largest, mean, upper_quantile};
 
 /// Drawn sample of a proxy.
 #[derive(Clone, Copy, Debug)]
@@ -111,11 +112,10 @@ pub fn measure_errors(truth: &Truth, seen: &[DrawnSample], present: bool) -> Err
         verdict.speed = (verdict.speed.0.min(speed), verdict.speed.1.max(speed));
     }
     let frames = seen.len() as f64;
-    verdict.rms = (errors.iter().map(|e| e * e).sum::<f64>() / frames).sqrt();
-    verdict.mean = errors.iter().sum::<f64>() / frames;
-    errors.sort_by(f64::total_cmp);
+    verdict.rms = mean(errors.iter().map(|e| e * e)).sqrt();
+    verdict.mean = mean(errors.iter().copied());
+    verdict.p99 = upper_quantile(&mut errors, 990);
     verdict.max = errors.last().copied().unwrap_or(f64::NAN);
-    verdict.p99 = errors.get(errors.len() * 99 / 100).copied().unwrap_or(f64::NAN);
     // A fraction of all frames, not only of those in motion; a standing pawn is not frozen.
     verdict.frozen_percent = 100.0 * frozen as f64 / (seen.len().max(2) - 1) as f64;
     if moving == 0 {
@@ -180,20 +180,25 @@ pub fn overshoot(truth: &Truth, seen: &[DrawnSample], present: bool) -> (f64, us
     if stops == 0 { (f64::NAN, 0) } else { (most, stops) }
 }
 
-/// Summary of a number over several runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Spread {
-    /// Mean over the runs.
-    pub mean: f64,
-    /// Largest value.
-    pub worst: f64,
-}
+/// Error metrics of several runs.
+#[derive(Clone, Default)]
+pub struct Runs(pub Vec<ErrorMetrics>);
 
-/// Summarises a number over several runs.
-pub fn spread(numbers: impl IntoIterator<Item = f64>) -> Spread {
-    let numbers: Vec<f64> = numbers.into_iter().collect();
-    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-    Spread { mean, worst: numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max) }
+impl Runs {
+    /// Returns the mean of a metric.
+    pub fn mean(&self, of: impl Fn(&ErrorMetrics) -> f64) -> f64 {
+        mean(self.0.iter().map(of))
+    }
+
+    /// Returns the largest value of a metric.
+    pub fn worst(&self, of: impl Fn(&ErrorMetrics) -> f64) -> f64 {
+        largest(self.0.iter().map(of))
+    }
+
+    /// Returns the sum of a count.
+    pub fn sum(&self, of: impl Fn(&ErrorMetrics) -> usize) -> usize {
+        self.0.iter().map(of).sum()
+    }
 }
 
 #[cfg(test)]

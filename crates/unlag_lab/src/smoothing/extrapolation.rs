@@ -1,23 +1,15 @@
 //! Error of proxies that are extrapolated to the server's present.
 
-use bevy::prelude::*;
-use bevy_unlag::{
-    core::{PathKnotConfig, ProxySmoothing},
-    movement::{CapsuleModel, KartModel, KartPlugin, MovementPlugin},
-    smoothing::ProxySimulationPlugin,
-};
-use unlag_examples::arena;
-
 use super::{
     Plan,
-    error_metrics::{DrawnSample, ErrorMetrics, measure_errors, overshoot, spread},
+    error_metrics::{DrawnSample, Runs, measure_errors, overshoot},
     headless_client::{Actor, HeadlessClient},
     ideal_link::{SendInterval, updates},
     link::{Link, LinkDirection},
     playout::arrivals_of,
     truth::{Path, Truth, recorded},
 };
-use crate::figures::Figures;
+use crate::prelude::*;
 
 /// One-way latency in seconds.
 const LATENCY: f64 = 0.1;
@@ -55,7 +47,7 @@ fn stage(path: Path) -> HeadlessClient {
 
 /// Returns the drawn samples of a path in a smoothing mode.
 fn seen(path: Path, truth: &Truth, mode: ProxySmoothing, accelerates: bool, seed: u64) -> Vec<DrawnSample> {
-    let sent = updates(truth, EVERY, &PathKnotConfig::default(), accelerates);
+    let sent = updates(truth, EVERY, accelerates);
     let arrivals = arrivals_of(&Link::LinkDirection(LinkDirection::clean(LATENCY)), &sent, seed);
     let played =
         stage(path).play(&[Actor { updates: &sent, mode }], &arrivals, LEARNING, truth.seconds() - 1.0);
@@ -68,45 +60,36 @@ fn seen(path: Path, truth: &Truth, mode: ProxySmoothing, accelerates: bool, seed
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     for (path, goal) in PATHS {
-        let (mut all, mut without, mut raw) = (Vec::new(), Vec::new(), Vec::new());
+        let [mut all, mut without, mut raw] = [const { Runs(Vec::new()) }; 3];
         let (mut beyond, mut stops) = (0.0_f64, 0);
         for seed in &plan.seeds {
             let truth = path.truth(plan.seconds, *seed)?;
             let carried = seen(path, &truth, ProxySmoothing::Simulate, true, *seed);
-            all.push(measure_errors(&truth, &carried, true));
+            all.0.push(measure_errors(&truth, &carried, true));
             let blind = seen(path, &truth, ProxySmoothing::Simulate, false, *seed);
-            without.push(measure_errors(&truth, &blind, true));
-            raw.push(measure_errors(&truth, &seen(path, &truth, ProxySmoothing::Raw, false, *seed), true));
+            without.0.push(measure_errors(&truth, &blind, true));
+            raw.0.push(measure_errors(&truth, &seen(path, &truth, ProxySmoothing::Raw, false, *seed), true));
             if path == Path::StopStart {
                 let (most, count) = overshoot(&truth, &carried, true);
                 (beyond, stops) = (beyond.max(most), stops + count);
             }
         }
-        let rms = |runs: &[ErrorMetrics]| spread(runs.iter().map(|v| v.rms));
-        let max = |runs: &[ErrorMetrics]| spread(runs.iter().map(|v| v.max)).worst;
-        figures.add(
-            format!("simulate_rms_cm_{}", path.name()),
-            rms(&all).mean,
-            format!(
-                "cm from the present truth, 100 ms one way, 20 Hz, mean of {} runs; goal {}; worst {:.2}, \
-                 max {:.1}, {} pops, drawn time {:.2} ms late; {:.2} without acceleration; newest update as \
-                 it is {:.1}",
-                all.len(),
-                goal.map_or("none".to_owned(), |goal| goal.to_string()),
-                rms(&all).worst,
-                max(&all),
-                all.iter().map(|v| v.pops).sum::<usize>(),
-                spread(all.iter().map(|v| v.delay.0 * 1_000.0)).mean,
-                rms(&without).mean,
-                rms(&raw).mean
-            ),
-        )?;
+        let goal = goal.map_or("none".to_owned(), |goal| goal.to_string());
+        let [rms, blind, raw] = [&all, &without, &raw].map(|runs| runs.mean(|v| v.rms));
+        figures.add(format!("simulate_rms_cm_{}", path.name()), rms).text(format!(
+            "cm from the present truth, 100 ms one way, 20 Hz, mean of {} runs; goal {goal}; worst {:.2}, \
+             max {:.1}, {} pops, drawn time {:.2} ms late; {blind:.2} without acceleration; newest update as \
+             it is {raw:.1}",
+            all.0.len(),
+            all.worst(|v| v.rms),
+            all.worst(|v| v.max),
+            all.sum(|v| v.pops),
+            all.mean(|v| v.delay.0 * 1_000.0)
+        ))?;
         if path == Path::StopStart {
-            figures.add(
-                "stop_overshoot_cm_simulate",
-                beyond,
-                format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 2"),
-            )?;
+            figures
+                .add("stop_overshoot_cm_simulate", beyond)
+                .text(format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 2"))?;
         }
     }
     Ok(())

@@ -1,20 +1,7 @@
 //! Headless client that draws proxies from updates with given arrival times.
 
-use core::time::Duration;
-
-use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag::{
-    core::{
-        DrawnPose, DrawnViewTime, NetRole, ProxySmoothing, ProxyUpdate, SUB_TICKS, Tick, ViewTime,
-        VisualOffset,
-    },
-    smoothing::{
-        PlayoutClock, PlayoutClocks, ProxyTime, ServerClock, SmoothingPlugin, SmoothingStats, SnapshotInbox,
-    },
-};
-use bevy_unlag_testkit::finish;
-
 use super::{error_metrics::DrawnSample, link::Arrival, truth::TICKS_PER_SECOND};
+use crate::prelude::*;
 
 /// Frames per second.
 pub const FPS: u32 = 60;

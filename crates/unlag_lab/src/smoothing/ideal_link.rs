@@ -1,14 +1,10 @@
 //! Interpolation without network effects: every update arrives in time.
 
-use bevy_unlag::core::{
-    BaseView, Interpolation, PathKnotConfig, PathRecorder, PoseSampler, ProxyUpdate, SnapshotHistory, Tick,
-    ViewTime,
-};
-
 use super::{
     error_metrics::DrawnSample,
     truth::{TICKS_PER_SECOND, Truth},
 };
+use crate::prelude::*;
 
 /// Samples per second: four per tick, so that a sample's time is exact on the wire.
 const SAMPLES_PER_SECOND: u32 = 256;
@@ -35,12 +31,8 @@ impl SendInterval {
 }
 
 /// Returns the updates that a server sends of a truth.
-pub fn updates(
-    truth: &Truth,
-    every: SendInterval,
-    config: &PathKnotConfig,
-    accelerates: bool,
-) -> Vec<ProxyUpdate> {
+pub fn updates(truth: &Truth, every: SendInterval, accelerates: bool) -> Vec<ProxyUpdate> {
+    let config = &PathKnotConfig::default();
     let mut track = PathRecorder::default();
     let mut number = 0;
     let mut all = Vec::new();
@@ -89,7 +81,7 @@ pub fn drawn_samples(
         }
         let pose = history.stamp(view).and_then(|stamp| history.pose(stamp, &sampler, &BaseView::default()));
         let Some(pose) = pose else { continue };
-        let forward = pose.rotation * bevy::math::Vec3::NEG_Z;
+        let forward = pose.rotation * Vec3::NEG_Z;
         let yaw = f64::from((-forward.x).atan2(-forward.z));
         seen.push(DrawnSample { now, view: now, place: pose.position.as_dvec3(), yaw });
     }

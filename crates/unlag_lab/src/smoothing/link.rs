@@ -1,9 +1,6 @@
 //! Packet arrival times on simulated links.
 
-use core::time::Duration;
-
-use bevy_unlag::link_conditioner::{Conditioner, LinkConditions};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
+use crate::prelude::*;
 
 /// Distribution of the time added to a packet's latency, in seconds.
 #[derive(Clone, Copy, Debug)]

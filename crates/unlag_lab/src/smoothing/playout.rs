@@ -4,26 +4,27 @@ mod article;
 mod presets;
 mod time_rates;
 
-pub use presets::slug;
-
-use bevy_unlag::core::{PathKnotConfig, ProxySmoothing, ProxyUpdate};
+use time_rates::TimeRates;
 
 use super::{
     Plan,
-    error_metrics::{ErrorMetrics, Spread, measure_errors, overshoot, spread},
-    headless_client::{Actor, FPS, RunResult, play},
+    error_metrics::{Runs, measure_errors, overshoot},
+    headless_client::{Actor, FPS, play},
     ideal_link::{SendInterval, sent_at, updates},
     link::{Arrival, Link, LinkDirection},
     truth::{Path, Truth},
 };
-use crate::figures::Figures;
-use time_rates::TimeRates;
+use crate::prelude::*;
+
+pub use presets::slug;
 
 /// Learning time of the clock in seconds.
 const LEARNING: f64 = 8.0;
+
 /// Runs of two players on one link.
+#[derive(Default)]
 struct LinkResult {
-    verdicts: Vec<ErrorMetrics>,
+    runs: Runs,
     /// Mean delays beyond the latency of the fastest packet, in milliseconds.
     delays: Vec<f64>,
     /// Number of clock jumps.
@@ -35,41 +36,59 @@ struct LinkResult {
 }
 
 impl LinkResult {
-    fn of(&self, number: impl Fn(&ErrorMetrics) -> f64) -> Spread {
-        spread(self.verdicts.iter().map(number))
+    /// Returns the mean delay in milliseconds.
+    fn delay(&self) -> f64 {
+        mean(self.delays.iter().copied())
     }
 
-    fn pops(&self) -> usize {
-        self.verdicts.iter().map(|v| v.pops).sum()
-    }
-
-    fn delay(&self) -> Spread {
-        spread(self.delays.iter().copied())
+    /// Returns the longest delay of a run in milliseconds.
+    fn worst_delay(&self) -> f64 {
+        largest(self.delays.iter().copied())
     }
 }
 
-/// Truths of the two watched players.
-struct WatchedPlayers {
-    truths: [Truth; 2],
-    seed: u64,
+/// Client that watches two players over different links.
+struct Audience<'a> {
+    plan: &'a Plan,
+    /// Truths of the two players, and the seed.
+    casts: Vec<([Truth; 2], u64)>,
+    speeds: TimeRates,
 }
 
-impl WatchedPlayers {
-    fn all(plan: &Plan) -> Result<Vec<Self>, String> {
+impl<'a> Audience<'a> {
+    fn new(plan: &'a Plan) -> Result<Self, String> {
         let one = |seed: &u64| {
             let truths =
                 [Path::StopStart.truth(plan.seconds, *seed)?, Path::Adad.truth(plan.seconds, *seed)?];
-            Ok(Self { truths, seed: *seed })
+            Ok((truths, *seed))
         };
-        plan.seeds.iter().map(one).collect()
+        let casts = plan.seeds.iter().map(one).collect::<Result<_, String>>()?;
+        Ok(Self { plan, casts, speeds: TimeRates::default() })
     }
 
-    fn play(&self, link: &Link, every: SendInterval, plan: &Plan) -> (RunResult, f64) {
-        let sent = self.truths.each_ref().map(|t| updates(t, every, &PathKnotConfig::default(), false));
-        let actors = sent.each_ref().map(|updates| Actor { updates, mode: ProxySmoothing::Hermite });
-        let arrivals = arrivals_of(link, &sent[0], self.seed);
-        let fastest = fastest(&arrivals, &sent[0]);
-        (play(&actors, &arrivals, LEARNING, plan.seconds - 1.0), fastest)
+    /// Watches the players of all seeds over a link.
+    fn watch(&mut self, link: &Link, every: SendInterval, name: &str) -> LinkResult {
+        let mut all = LinkResult::default();
+        for (truths, seed) in &self.casts {
+            let sent = truths.each_ref().map(|truth| updates(truth, every, false));
+            let actors = sent.each_ref().map(|updates| Actor { updates, mode: ProxySmoothing::Hermite });
+            let arrivals = arrivals_of(link, &sent[0], *seed);
+            let latencies = arrivals.iter().map(|a| a.at - sent_at(&sent[0][a.packet]));
+            let fastest = latencies.fold(f64::INFINITY, f64::min);
+            let played = play(&actors, &arrivals, LEARNING, self.plan.seconds - 1.0);
+            for (truth, seen) in truths.iter().zip(&played.seen) {
+                let verdict = measure_errors(truth, seen, false);
+                all.delays.push((verdict.delay.0 - fastest) * 1_000.0);
+                all.runs.0.push(verdict);
+            }
+            all.jumps += played.jumps;
+            all.changes += played.changes;
+            if all.curve.is_empty() {
+                all.curve = played.ages.iter().map(|(at, age)| (*at, (age - fastest) * 1_000.0)).collect();
+            }
+        }
+        self.speeds.add_runs(&all, name);
+        all
     }
 }
 
@@ -78,77 +97,38 @@ pub fn arrivals_of(link: &Link, updates: &[ProxyUpdate], seed: u64) -> Vec<Arriv
     link.arrivals(&updates.iter().map(sent_at).collect::<Vec<_>>(), seed)
 }
 
-/// Returns the shortest latency of the arrived updates.
-fn fastest(arrivals: &[Arrival], updates: &[ProxyUpdate]) -> f64 {
-    arrivals.iter().map(|a| a.at - sent_at(&updates[a.packet])).fold(f64::INFINITY, f64::min)
-}
-
-fn watch(casts: &[WatchedPlayers], link: &Link, every: SendInterval, plan: &Plan) -> LinkResult {
-    let mut all =
-        LinkResult { verdicts: Vec::new(), delays: Vec::new(), jumps: 0, changes: 0, curve: Vec::new() };
-    for cast in casts {
-        let (played, fastest) = cast.play(link, every, plan);
-        for (truth, seen) in cast.truths.iter().zip(&played.seen) {
-            let verdict = measure_errors(truth, seen, false);
-            all.delays.push((verdict.delay.0 - fastest) * 1_000.0);
-            all.verdicts.push(verdict);
-        }
-        all.jumps += played.jumps;
-        all.changes += played.changes;
-        if all.curve.is_empty() {
-            all.curve = played.ages.iter().map(|(at, age)| (*at, (age - fastest) * 1_000.0)).collect();
-        }
-    }
-    all
-}
-
 /// Adds the measurements of every link.
 ///
 /// # Errors
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
-    let casts = WatchedPlayers::all(plan)?;
-    let mut speeds = TimeRates::default();
-    article::add(figures, plan, &casts, &mut speeds)?;
+    let mut audience = Audience::new(plan)?;
+    article::add(figures, &mut audience)?;
+    let clean = |seconds| Link::LinkDirection(LinkDirection::clean(seconds));
     for hz in [10, 20, 30, 60] {
-        let clean =
-            watch(&casts, &Link::LinkDirection(LinkDirection::clean(0.05)), SendInterval::Hz(hz), plan);
-        speeds.add_runs(&clean, &format!("50 ms at {hz} Hz"));
+        let watched = audience.watch(&clean(0.05), SendInterval::Hz(hz), &format!("50 ms at {hz} Hz"));
         let goal = 1_000.0 * (1.0 / f64::from(hz) + 1.0 / f64::from(FPS));
-        figures.add(
-            format!("delay_ms_clean_{hz}hz"),
-            clean.delay().mean,
-            format!(
-                "ms behind the fastest packet, 50 ms without jitter and loss; goal {goal:.1}, a send \
-                 interval and a frame; worst {:.1}; {} pops, {:.3} % frozen; {} changes of the clock",
-                clean.delay().worst,
-                clean.pops(),
-                clean.of(|v| v.frozen_percent).worst,
-                clean.changes
-            ),
-        )?;
+        figures.add(format!("delay_ms_clean_{hz}hz"), watched.delay()).text(format!(
+            "ms behind the fastest packet, 50 ms without jitter and loss; goal {goal:.1}, a send interval \
+             and a frame; worst {:.1}; {} pops, {:.3} % frozen; {} changes of the clock",
+            watched.worst_delay(),
+            watched.runs.sum(|v| v.pops),
+            watched.runs.worst(|v| v.frozen_percent),
+            watched.changes
+        ))?;
     }
     for ms in [0, 50, 100, 150, 200, 250, 300] {
-        let late = watch(
-            &casts,
-            &Link::LinkDirection(LinkDirection::clean(f64::from(ms) / 1_000.0)),
-            SendInterval::Hz(20),
-            plan,
-        );
-        speeds.add_runs(&late, &format!("{ms} ms at 20 Hz"));
-        figures.add(
-            format!("freeze_percent_latency_{ms}ms"),
-            late.of(|v| v.frozen_percent).worst,
-            format!(
-                "% of frames frozen, worst of {} runs, {ms} ms one way, no loss, 20 Hz; goal 0; {:.1} ms \
-                 delay",
-                late.verdicts.len(),
-                late.delay().mean
-            ),
-        )?;
+        let link = clean(f64::from(ms) / 1_000.0);
+        let late = audience.watch(&link, SendInterval::Hz(20), &format!("{ms} ms at 20 Hz"));
+        let (runs, delay) = (late.runs.0.len(), late.delay());
+        figures
+            .add(format!("freeze_percent_latency_{ms}ms"), late.runs.worst(|v| v.frozen_percent))
+            .text(format!(
+                "% of frames frozen, worst of {runs} runs, {ms} ms one way, no loss, 20 Hz; goal 0; {delay:.1} ms delay"
+            ))?;
     }
-    presets::add(figures, plan, &casts, &mut speeds)?;
-    speeds.add(figures)?;
+    presets::add(figures, &mut audience)?;
+    audience.speeds.add(figures)?;
     add_stops(figures, plan)
 }
 
@@ -159,18 +139,16 @@ fn add_stops(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let (mut most, mut stops) = (0.0_f64, 0);
         for seed in &plan.seeds {
             let truth = Path::StopStart.truth(plan.seconds, *seed)?;
-            let sent = updates(&truth, SendInterval::Hz(20), &PathKnotConfig::default(), false);
+            let sent = updates(&truth, SendInterval::Hz(20), false);
             let arrivals = arrivals_of(&link, &sent, *seed);
             let played = play(&[Actor { updates: &sent, mode }], &arrivals, LEARNING, plan.seconds - 1.0);
             let (beyond, of) = overshoot(&truth, &played.seen[0], false);
             most = most.max(beyond);
             stops += of;
         }
-        figures.add(
-            format!("stop_overshoot_cm_{name}"),
-            most,
-            format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 1"),
-        )?;
+        figures
+            .add(format!("stop_overshoot_cm_{name}"), most)
+            .text(format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 1"))?;
     }
     Ok(())
 }

@@ -5,24 +5,17 @@ mod owner;
 mod recorders;
 mod uplink;
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_unlag::{link_conditioner::LinkPreset, net::UpdateInterval, prelude::*};
-use unlag_examples::{
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
-
-use super::{
-    Plan,
-    error_metrics::{DrawnSample, ErrorMetrics, measure_errors, spread},
-    truth::Truth,
-};
-use crate::figures::Figures;
+use bevy_unlag::net::UpdateInterval;
 use habit_script::{Habit, HabitScript};
 use owner::OwnPath;
 use recorders::{DrawnFrames, PublishedMoves};
+
+use super::{
+    Plan,
+    error_metrics::{DrawnSample, Runs, measure_errors},
+    truth::Truth,
+};
+use crate::prelude::*;
 
 /// Learning time of the clocks in seconds.
 const LEARNING: f64 = 8.0;
@@ -48,9 +41,9 @@ struct Case {
 #[derive(Default)]
 struct Watched {
     /// Watcher with Hermite interpolation.
-    hermite: Vec<ErrorMetrics>,
+    hermite: Runs,
     /// Watcher with linear interpolation.
-    linear: Vec<ErrorMetrics>,
+    linear: Runs,
     /// Corrections of the owner.
     corrections: u64,
 }
@@ -60,23 +53,16 @@ struct Watched {
 /// # Errors
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
-    let usual = LinkPreset::find(USUAL).map_err(|e| e.to_string())?;
-    let at_home = "home WiFi jitter on the owner's uplink";
+    let usual = preset(USUAL)?;
+    let at_home = format!("{USUAL} and home WiFi jitter on the owner's uplink");
     for habit in Habit::ALL {
         let case = Case { habit, link: usual, home: true, interval: None };
-        add_case(figures, plan, case, habit.name(), &format!("{USUAL} and {at_home}"))?;
+        add_case(figures, plan, case, habit.name(), &at_home)?;
     }
     let rare = Case { habit: Habit::Strafing, link: usual, home: true, interval: Some(6) };
-    add_case(
-        figures,
-        plan,
-        rare,
-        "strafing_6ticks",
-        &format!("{USUAL} and {at_home}, an update every 6 ticks"),
-    )?;
+    add_case(figures, plan, rare, "strafing_6ticks", &format!("{at_home}, an update every 6 ticks"))?;
     for name in PRESETS {
-        let link = LinkPreset::find(name).map_err(|e| e.to_string())?;
-        let case = Case { habit: Habit::Strafing, link, home: false, interval: None };
+        let case = Case { habit: Habit::Strafing, link: preset(name)?, home: false, interval: None };
         add_case(figures, plan, case, &format!("strafing_{}", super::playout::slug(name)), name)?;
     }
     Ok(())
@@ -88,42 +74,24 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &st
     for seed in plan.seeds.iter().take(plan.seeds.len().div_ceil(3)) {
         case.play(plan.seconds, *seed, &mut watched)?;
     }
-    let of = |runs: &[ErrorMetrics], number: fn(&ErrorMetrics) -> f64| spread(runs.iter().map(number));
-    let (runs, linear) = (&watched.hermite, &watched.linear);
-    figures.add(
-        format!("replicated_rms_cm_{key}"),
-        of(runs, |v| v.rms).mean,
-        format!(
-            "cm between a watcher's screen and the owner's path at the same time of the owner, RMS, {} \
-             on {link}, mean of {} runs; mean error {:.3}; linear {:.3}; {} corrections of the owner",
-            case.habit.name(),
-            runs.len(),
-            of(runs, |v| v.mean).mean,
-            of(linear, |v| v.rms).mean,
-            watched.corrections
-        ),
-    )?;
-    figures.add(
-        format!("replicated_max_cm_{key}"),
-        of(runs, |v| v.max).worst,
-        format!(
-            "the same, maximum of {} frames; p99 {:.3}; linear {:.3}; {} pops, {:.3} % frozen",
-            runs.iter().map(|v| v.frames).sum::<usize>(),
-            of(runs, |v| v.p99).worst,
-            of(linear, |v| v.max).worst,
-            runs.iter().map(|v| v.pops).sum::<usize>(),
-            of(runs, |v| v.frozen_percent).mean
-        ),
-    )?;
-    figures.add(
-        format!("replicated_delay_ms_{key}"),
-        of(runs, |v| v.delay.0 * 1_000.0).mean,
-        format!(
-            "ms from the owner's screen to the watcher's, both directions and all buffering included; \
-             maximum {:.0}",
-            of(runs, |v| v.delay.1 * 1_000.0).worst
-        ),
-    )
+    let Watched { hermite, linear, corrections } = watched;
+    let (count, habit) = (hermite.0.len(), case.habit.name());
+    let [error, linear_rms, linear_max] =
+        [hermite.mean(|v| v.mean), linear.mean(|v| v.rms), linear.worst(|v| v.max)];
+    figures.add(format!("replicated_rms_cm_{key}"), hermite.mean(|v| v.rms)).text(format!(
+        "cm between a watcher's screen and the owner's path at the same time of the owner, RMS, {habit} on \
+         {link}, mean of {count} runs; mean error {error:.3}; linear {linear_rms:.3}; {corrections} \
+         corrections of the owner"
+    ))?;
+    let (frames, pops, p99) = (hermite.sum(|v| v.frames), hermite.sum(|v| v.pops), hermite.worst(|v| v.p99));
+    figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max)).text(format!(
+        "the same, maximum of {frames} frames; p99 {p99:.3}; linear {linear_max:.3}; {pops} pops, {:.3} % frozen",
+        hermite.mean(|v| v.frozen_percent)
+    ))?;
+    figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay.0 * 1_000.0)).text(format!(
+        "ms from the owner's screen to the watcher's, both directions and all buffering included; maximum {:.0}",
+        hermite.worst(|v| v.delay.1 * 1_000.0)
+    ))
 }
 
 impl Case {
@@ -131,24 +99,16 @@ impl Case {
         let options = MatchOptions { players: 3, seed, ..MatchOptions::default() };
         let mut game = Match::start(&options)?;
         let [owner, watchers @ ..] = &mut game.clients[..] else { return Err("no client joined".to_owned()) };
-        let world = owner.world_mut();
-        let id = *world
-            .query_filtered::<&NetId, With<LocalControl>>()
-            .single(world)
-            .map_err(|e| format!("the owner has no pawn: {e}"))?;
+        let (_, id) = own_pawn(owner)?;
         for (watcher, mode) in watchers.iter_mut().zip([ProxySmoothing::Hermite, ProxySmoothing::Linear]) {
             watcher.insert_resource(ScriptedPlayer::idle());
-            let world = watcher.world_mut();
-            let mut proxies = world.query::<(Entity, &NetId)>();
-            let found = proxies.iter(world).find(|(_, proxy)| **proxy == id).map(|(proxy, _)| proxy);
-            world.entity_mut(found.ok_or("a watcher does not have the owner's pawn")?).insert(mode);
+            let proxy = named_pawn(watcher, id)?;
+            watcher.world_mut().entity_mut(proxy).insert(mode);
             DrawnFrames::watch(watcher, id);
         }
-        let world = game.server.world_mut();
-        let mut pawns = world.query::<(Entity, &NetId)>();
-        let pawn = pawns.iter(world).find(|(_, pawn)| **pawn == id).map(|(pawn, _)| pawn);
-        if let Some((pawn, interval)) = pawn.zip(self.interval) {
-            world.entity_mut(pawn).insert(UpdateInterval(interval));
+        if let Some(interval) = self.interval {
+            let pawn = named_pawn(&mut game.server, id)?;
+            game.server.world_mut().entity_mut(pawn).insert(UpdateInterval(interval));
         }
         PublishedMoves::watch(&mut game.server, id);
         for client in &mut game.clients {
@@ -188,7 +148,7 @@ impl Case {
                 (now >= LEARNING).then_some(DrawnSample { now, view, place, yaw: 0.0 })
             });
             let seen: Vec<_> = seen.collect();
-            runs.push(measure_errors(&truth, &seen, false));
+            runs.0.push(measure_errors(&truth, &seen, false));
         }
         Ok(())
     }

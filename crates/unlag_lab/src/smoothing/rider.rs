@@ -1,23 +1,9 @@
 //! Sliding of a pawn that stands on a lift, as drawn on another client.
 
-use core::time::Duration;
-
-use bevy::prelude::*;
-use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{
-    core::BasePoses,
-    link_conditioner::LinkConditions,
-    movement::{BaseId, BaseTrack, MovementBase, Shuttle, Turntable},
-    net::UpdateInterval,
-    prelude::*,
-};
-use unlag_examples::{
-    scripted_player::ScriptedPlayer,
-    stepped_match::{Match, MatchOptions},
-};
+use bevy_unlag::net::UpdateInterval;
 
 use super::Plan;
-use crate::figures::Figures;
+use crate::prelude::*;
 
 const BASE: BaseId = BaseId(7);
 /// Lowest position of the lift: above all parts of the arena.
@@ -90,18 +76,15 @@ fn measure_slide(
     game.clients.iter_mut().for_each(release_input);
     // All apps must have the lift before the passenger lands on it.
     game.run(Duration::from_millis(500));
-    let world = game.clients[1].world_mut();
-    let mut own = world.query_filtered::<&NetId, With<LocalControl>>();
-    let rider = *own.single(world).map_err(|e| format!("the passenger has no pawn: {e}"))?;
+    let (_, rider) = own_pawn(&mut game.clients[1])?;
+    let pawn = named_pawn(&mut game.server, rider)?;
     let world = game.server.world_mut();
     if in_world {
         world.insert_resource(BasePoses::default());
     }
-    let mut pawns = world.query::<(Entity, &NetId, &mut SoldierState)>();
-    let found = pawns.iter_mut(world).find(|(_, id, _)| **id == rider);
-    let (pawn, _, mut state) = found.ok_or("the server has no such passenger")?;
-    state.body.teleport_to(DROP);
-    world.entity_mut(pawn).insert(UpdateInterval(interval));
+    let mut passenger = world.entity_mut(pawn);
+    passenger.get_mut::<SoldierState>().ok_or("the passenger has no state")?.body.teleport_to(DROP);
+    passenger.insert(UpdateInterval(interval));
     game.run(Duration::from_secs_f64(LEARNING));
 
     let seat = |game: &Match| {
@@ -136,19 +119,13 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         Ok(all)
     };
     let ((most, frames), (late, _)) = (worst(100, false)?, worst(200, false)?);
-    figures.add(
-        "rider_slide_cm",
-        most,
-        format!(
-            "cm between the drawn passenger and its place on the drawn lift, which turns and rises, through \
-             server and link, maximum of {frames} frames, 200 ms round trip, an update every 6 and every 7 \
-             ticks; goal 1; {late:.3} with 200 ms each way"
-        ),
-    )?;
+    figures.add("rider_slide_cm", most).text(format!(
+        "cm between the drawn passenger and its place on the drawn lift, which turns and rises, through \
+         server and link, maximum of {frames} frames, 200 ms round trip, an update every 6 and every 7 \
+         ticks; goal 1; {late:.3} with 200 ms each way"
+    ))?;
     let ((most, _), (late, _)) = (worst(100, true)?, worst(200, true)?);
-    figures.add(
-        "rider_slide_cm_world",
-        most,
-        format!("the control: sent and drawn in world space; {late:.1} with 200 ms each way"),
-    )
+    figures
+        .add("rider_slide_cm_world", most)
+        .text(format!("the control: sent and drawn in world space; {late:.1} with 200 ms each way"))
 }

@@ -11,9 +11,10 @@ mod platform;
 pub mod recorded;
 mod walkers;
 
-use bevy_unlag::core::{Snapshot, Tick, angle_to_units};
-
 use body::{Body, DT, STEPS_PER_TICK, acceleration_towards, horizontal, integrate, turning_acceleration};
+
+use crate::prelude::*;
+
 pub use body::{Moment, TICKS_PER_SECOND, Truth};
 
 /// Motion of a truth.

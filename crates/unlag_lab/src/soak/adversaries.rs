@@ -1,13 +1,10 @@
 //! Two cheaters: one corrupts and repeats its packets, the other speeds up its clock and alters its moves.
 
-use bevy::prelude::*;
-use bevy_unlag::prediction::OutgoingMoves;
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::Client};
 use lightyear_transport::plugin::TransportSystems;
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::stepped_match::Match;
 
 use super::HONEST;
+use crate::prelude::*;
 
 #[derive(Resource)]
 struct CheatRng(SmallRng);

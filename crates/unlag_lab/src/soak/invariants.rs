@@ -1,17 +1,11 @@
 //! Invariants of the soak test, checked continuously and at every rest.
 
-use core::time::Duration;
 use std::collections::BTreeMap;
 
-use bevy::prelude::*;
-use bevy_unlag::{
-    guard::{KickReason, Kicked, LinkTraffic},
-    prelude::*,
-};
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
-use unlag_examples::{scripted_player::ScriptedPlayer, stepped_match::Match};
 
 use super::HONEST;
+use crate::prelude::*;
 
 /// Kicks since the last check.
 #[derive(Resource, Default)]

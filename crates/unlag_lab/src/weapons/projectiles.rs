@@ -1,16 +1,11 @@
 //! Agreement of projectile hits between the shooter's screen and the server.
 
-use bevy_unlag::weapons::CatchUp;
-
-use crate::{
-    Options,
-    agreement::{Cell, CellConfig, CellResult, MeasuredWeapon, Scene},
-    figures::Figures,
-};
+use crate::agreement::{Cell, CellConfig, CellResult, MeasuredWeapon, Scene};
+use crate::prelude::*;
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let hits = if options.quick { 150 } else { 2_000 };
-    let rtts: &[u32] = if options.quick { &[50, 150] } else { &[50, 100, 150, 200, 250] };
+    let hits = options.extent(150, 2_000);
+    let rtts: &[u32] = options.extent(&[50, 150], &[50, 100, 150, 200, 250]);
     for (catch_up, key, hits, what) in [
         (CatchUp::Displayed, "projectile_agreement", hits, "targets where the screen drew them; goal 99.5"),
         (
@@ -36,15 +31,11 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         let drawn: u64 = played.iter().map(|one| one.shot_stats.drawn).sum();
         let confirmed: u64 = played.iter().map(|one| one.shot_stats.confirmed).sum();
         let worst = played.iter().map(CellResult::agreement).fold(f64::INFINITY, f64::min);
-        figures.add(
-            key,
-            worst,
-            format!(
-                "% of hits of a projectile at 160 m/s on sprinters at 16 to 25 m, lower of both ratios, \
-                 worst of {}; {drawn} drawn, {confirmed} confirmed; {what}",
-                all.join(", ")
-            ),
-        )?;
+        figures.add(key, worst).text(format!(
+            "% of hits of a projectile at 160 m/s on sprinters at 16 to 25 m, lower of both ratios, worst of \
+             {}; {drawn} drawn, {confirmed} confirmed; {what}",
+            all.join(", ")
+        ))?;
     }
     Ok(())
 }

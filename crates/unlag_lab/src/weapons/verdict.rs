@@ -4,13 +4,9 @@
 mod clients;
 mod test_server;
 
-use bevy_unlag::{
-    rewind::{ViewTimeStats, ViewTimeValidator},
-    weapons::RefusedShots,
-};
-
-use crate::{Options, figures::Figures, movement::timing::quantile};
 use test_server::{PLAYERS, Parts, TestServer};
+
+use crate::prelude::*;
 
 /// Number of players that fire in a tick.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,7 +27,7 @@ impl Times {
     fn median(&self, of: impl Fn(&Parts) -> f64) -> f64 {
         let known = self.0.iter().filter(|times| !times.is_empty());
         let medians: Vec<_> =
-            known.map(|times| quantile(&mut times.iter().map(&of).collect::<Vec<_>>(), 0.5)).collect();
+            known.map(|times| median(&mut times.iter().map(&of).collect::<Vec<_>>())).collect();
         medians.iter().sum::<f64>() / medians.len() as f64
     }
 }
@@ -121,48 +117,38 @@ impl Rate {
 }
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let rounds = if options.quick { 2_560 } else { 12_800 };
+    let rounds = options.extent(2_560, 12_800);
     let usual = Rate::measure(64, rounds, options.seed)?;
     let quick = Rate::measure(128, rounds, options.seed)?;
     let verdict = usual.verdict(&usual.all, usual.shots, Parts::all);
     let alone = usual.verdict(&usual.one, 1.0, Parts::all);
     let moving = usual.nobody.median(|parts| parts.moves) / f64::from(PLAYERS);
-    figures.add(
-        "verdict_us",
-        verdict,
-        format!(
-            "µs that a shot adds to its move, from the bytes of the packet to damage, tracer and verdict, \
-             among 64 players with {:.0} shots per tick ({:.1} in the step, {:.1} resolving shots); one \
-             shot per tick {alone:.1}; {} of {} hit; goal 5",
-            usual.shots,
-            usual.verdict(&usual.all, usual.shots, |parts| parts.moves),
-            usual.verdict(&usual.all, usual.shots, |parts| parts.resolving),
-            usual.hits,
-            usual.fired,
-        ),
-    )?;
-    figures.add(
-        "verdict_with_move_us",
-        verdict + moving,
-        format!("µs of such a packet in total: move decoding and simulation ({moving:.1}), and the shot"),
-    )?;
+    figures.add("verdict_us", verdict).text(format!(
+        "µs that a shot adds to its move, from the bytes of the packet to damage, tracer and verdict, among \
+         64 players with {:.0} shots per tick ({:.1} in the step, {:.1} resolving shots); one shot per tick \
+         {alone:.1}; {} of {} hit; goal 5",
+        usual.shots,
+        usual.verdict(&usual.all, usual.shots, |parts| parts.moves),
+        usual.verdict(&usual.all, usual.shots, |parts| parts.resolving),
+        usual.hits,
+        usual.fired,
+    ))?;
+    figures.add("verdict_with_move_us", verdict + moving).text(format!(
+        "µs of such a packet in total: move decoding and simulation ({moving:.1}), and the shot"
+    ))?;
     for (key, rate, hz) in [("fire_frame_us_64", &quick, 128), ("fire_frame_us_64_at_64hz", &usual, 64)] {
         let recording = rate.nobody.median(Parts::records);
         let firing = rate.verdict(&rate.all, 1.0, Parts::all);
-        figures.add(
-            key,
-            recording + firing,
-            format!(
-                "µs of a tick at {hz} Hz in which {:.1} of 64 players fire, 15 rounds per second each: \
-                 {recording:.1} recording ({:.1} frame history, {:.1} rewind table), {firing:.1} firing \
-                 ({:.1} of it resolving shots){}",
-                rate.shots,
-                rate.nobody.median(|parts| parts.recording),
-                rate.nobody.median(|parts| parts.table),
-                rate.verdict(&rate.all, 1.0, |parts| parts.resolving),
-                if hz == 128 { "; goal 23" } else { "" }
-            ),
-        )?;
+        figures.add(key, recording + firing).text(format!(
+            "µs of a tick at {hz} Hz in which {:.1} of 64 players fire, 15 rounds per second each: \
+             {recording:.1} recording ({:.1} frame history, {:.1} rewind table), {firing:.1} firing ({:.1} \
+             of it resolving shots){}",
+            rate.shots,
+            rate.nobody.median(|parts| parts.recording),
+            rate.nobody.median(|parts| parts.table),
+            rate.verdict(&rate.all, 1.0, |parts| parts.resolving),
+            if hz == 128 { "; goal 23" } else { "" }
+        ))?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use bevy::math::Vec3;
 use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, Tick, Wire};
 use bevy_unlag_prediction::{CorrectionCause, MovePacket, StateCheck};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use crate::pipe::common::*;
 
@@ -161,13 +162,9 @@ fn random_bytes_are_rejected_on_both_sides() {
     let mut pair = Pair::new(2, LinkProfile::PERFECT);
     pair.play(zigzag);
     pair.run(1.0);
-    let mut random = 99_u64;
-    let mut dice = |sides: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % sides
-    };
+    let mut rng = SmallRng::seed_from_u64(99);
     for round in 0..2_000 {
-        let bytes: Vec<u8> = (0..dice(80)).map(|_| dice(256) as u8).collect();
+        let bytes: Vec<u8> = (0..rng.random_range(0..80)).map(|_| rng.random()).collect();
         let _ = MovePacket::<WalkerInput>::read(&mut BitReader::new(&bytes));
         let _ = bevy_unlag_prediction::MoveAck::<WalkerState, Push>::read(&mut BitReader::new(&bytes));
         pair.server.edit::<bevy_unlag_prediction::IncomingMoves>().deliver(bytes.clone());

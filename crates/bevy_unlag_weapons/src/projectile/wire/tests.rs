@@ -1,9 +1,6 @@
-use super::*;
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-fn random(state: &mut u64) -> u32 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 32) as u32
-}
+use super::*;
 
 fn launch() -> ProjectileLaunch {
     let launch = ProjectileLaunch {
@@ -37,9 +34,9 @@ fn rounded_launches_survive_the_wire_exactly_within_28_bytes() {
     assert_eq!(bounced.time.since(launch().time), i64::from(bounced.flown));
     // A client whose tick count is far from the server's.
     assert!(assert_round_trip(&ProjectileLaunch { shot: Tick(9_000_000), ..launch() }) <= 27);
-    let mut state = 5;
+    let mut rng = SmallRng::seed_from_u64(5);
     for _ in 0..10_000 {
-        let mut float = |scale: f32| (random(&mut state) as f32 / u32::MAX as f32 - 0.5) * scale;
+        let mut float = |scale: f32| (rng.random::<f32>() - 0.5) * scale;
         let (from, to) =
             (Vec3::new(float(2e4), float(2e4), float(2e4)), Vec3::new(float(9.0), float(9.0), 1.0));
         let speed = float(4e4);
@@ -88,10 +85,10 @@ fn end_takes_at_most_16_bytes_and_a_hit_19() {
 
 #[test]
 fn random_bytes_decode_to_finite_values_or_errors() {
-    let mut state = 77;
+    let mut rng = SmallRng::seed_from_u64(77);
     let (mut launches, mut ends) = (0, 0);
     for round in 0..100_000 {
-        let bytes: Vec<u8> = (0..round % 40).map(|_| random(&mut state) as u8).collect();
+        let bytes: Vec<u8> = (0..round % 40).map(|_| rng.random()).collect();
         if let Ok(launch) = ProjectileLaunch::read(&mut BitReader::new(&bytes)) {
             assert!(launch.from.is_finite() && launch.velocity().is_finite());
             assert_round_trip(&launch);

@@ -42,7 +42,7 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
     let weapon = launcher(Projectile { speed: SPEED, ..rocket() });
     let (mut server, mut screen) = (Server::new(&weapon), Screen::new(&weapon, true));
     server.app.insert_resource(ProjectileRules { catch_up, ..default() });
-    let mut dice = Dice(milliseconds as u64 + 1);
+    let mut dice = Dice::new(milliseconds as u64 + 1);
     let mut runners: Vec<Sprinter> = (0..6)
         .map(|index| {
             let at = Vec3::new(dice.between(-10.0, 10.0), 0.0, -5.0 - index as f32 * 2.0);

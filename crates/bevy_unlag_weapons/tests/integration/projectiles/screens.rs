@@ -200,7 +200,7 @@ fn refused_or_unconfirmed_projectile_disappears() {
 
 #[test]
 fn duplicated_and_reordered_messages_show_each_projectile_once() {
-    let mut dice = Dice(3);
+    let mut dice = Dice::new(3);
     for case in 0..40 {
         let mut game = Game::new(&launcher(Projectile { life: 0.5, ..rocket() }), 7.0);
         game.wall(Vec3::new(5.0, 5.0, 0.5), Vec3::new(0.0, 0.0, -14.5));
@@ -302,7 +302,7 @@ fn server_and_screen_compute_bitwise_equal_paths_among_equal_walls() {
     let bounce = Some(Bounce { times: 30, keep: 0.7, off_pawns: false });
     let spec = Projectile { speed: 18.0, gravity: 9.81, radius: 0.12, life: 4.0, bounce, splash: None };
     let mut game = Game::new(&launcher(spec), 6.0);
-    let mut dice = Dice(11);
+    let mut dice = Dice::new(11);
     game.wall(Vec3::new(40.0, 0.5, 40.0), Vec3::new(0.0, -0.5, 0.0));
     for _ in 0..30 {
         let half = Vec3::new(dice.between(0.2, 2.0), dice.between(0.2, 3.0), dice.between(0.2, 2.0));

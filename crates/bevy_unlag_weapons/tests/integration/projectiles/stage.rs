@@ -19,6 +19,7 @@ use bevy_unlag_weapons::{
     ProjectileEnd, ProjectileLaunch, ShooterView, Shot, ShotFired, ShotMessage, ShotVerdict, SpreadCone,
     Weapon, WeaponEvent, WeaponId, WeaponState, WeaponsPlugin, WithWeapons,
 };
+use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 pub type Soldier = WithWeapons<CapsuleModel>;
 
@@ -28,17 +29,20 @@ pub const DT: f32 = 1.0 / 64.0;
 pub const EYE: Vec3 = Vec3::new(0.0, 1.625, 0.0);
 pub const SHOOTER: NetId = NetId(1);
 
-/// Deterministic random numbers.
-pub struct Dice(pub u64);
+/// Seeded random numbers.
+pub struct Dice(SmallRng);
 
 impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(SmallRng::seed_from_u64(seed))
+    }
+
     pub fn roll(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+        self.0.random()
     }
 
     pub fn between(&mut self, low: f32, high: f32) -> f32 {
-        low + (high - low) * self.roll()
+        self.0.random_range(low..high)
     }
 }
 

@@ -18,7 +18,7 @@ fn ball() -> HitBoxes {
 fn bullet_at_1000_m_per_s_never_passes_through_a_20_cm_target() {
     let bullet = Projectile { speed: 1_000.0, radius: 0.0, life: 1.0, ..rocket() };
     let mut server = Server::new(&launcher(bullet));
-    let mut dice = Dice(5);
+    let mut dice = Dice::new(5);
     let mut targets: Vec<(Entity, Vec3, Vec3)> = (0..20)
         .map(|index| {
             let at = Vec3::new(index as f32 * 4.0 - 40.0, 3.0, -20.0 - index as f32);

@@ -1,14 +1,13 @@
 //! Rate of the drawn time.
 
 use super::LinkResult;
-use crate::figures::Figures;
+use crate::prelude::*;
 
-/// Extremes of the rate of the drawn time over all links.
+/// Rates of the drawn time on all links.
 #[derive(Default)]
 pub struct TimeRates {
-    /// Rate and link.
-    slowest: Option<(f64, String)>,
-    fastest: Option<(f64, String)>,
+    /// Slowest and fastest rate, and the link.
+    rates: Vec<(f64, f64, String)>,
     backward: usize,
     frames: usize,
     jumps: u64,
@@ -18,18 +17,11 @@ impl TimeRates {
     /// Adds the runs on a link. Runs in which a clock jumped over an outage do not count for the rates.
     pub fn add_runs(&mut self, watched: &LinkResult, link: &str) {
         self.jumps += watched.jumps;
-        self.backward += watched.verdicts.iter().map(|v| v.backward).sum::<usize>();
-        self.frames += watched.verdicts.iter().map(|v| v.frames).sum::<usize>();
-        if watched.jumps > 0 {
-            return;
-        }
-        let low = watched.verdicts.iter().map(|v| v.speed.0).fold(f64::INFINITY, f64::min);
-        let high = watched.of(|v| v.speed.1).worst;
-        if self.slowest.as_ref().is_none_or(|(speed, _)| low < *speed) {
-            self.slowest = Some((low, link.to_owned()));
-        }
-        if self.fastest.as_ref().is_none_or(|(speed, _)| high > *speed) {
-            self.fastest = Some((high, link.to_owned()));
+        self.backward += watched.runs.sum(|v| v.backward);
+        self.frames += watched.runs.sum(|v| v.frames);
+        if watched.jumps == 0 {
+            let (slow, fast) = (-watched.runs.worst(|v| -v.speed.0), watched.runs.worst(|v| v.speed.1));
+            self.rates.push((slow, fast, link.to_owned()));
         }
     }
 
@@ -38,17 +30,15 @@ impl TimeRates {
     /// # Errors
     /// Returns a message if nothing was drawn.
     pub fn add(self, figures: &mut Figures) -> Result<(), String> {
-        let (low, slow_link) = self.slowest.unwrap_or((f64::NAN, String::new()));
-        let (high, fast_link) = self.fastest.unwrap_or((f64::NAN, String::new()));
-        figures.add(
-            "time_speed_min",
-            low,
-            format!(
-                "of real time over 100 ms, slowest of all links without clock jumps ({} jumps on the \
-                 others), on {slow_link}; goal 0.92; {} of {} frames go back in time",
-                self.jumps, self.backward, self.frames
-            ),
-        )?;
-        figures.add("time_speed_max", high, format!("the same, fastest, on {fast_link}; goal 1.03"))
+        let Self { rates, backward, frames, jumps } = self;
+        let slowest = rates.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+        let fastest = rates.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+        let ((low, _, slow), (_, high, fast)) =
+            slowest.zip(fastest).ok_or("the clocks jumped on every link")?;
+        figures.add("time_speed_min", *low).text(format!(
+            "of real time over 100 ms, slowest of all links without clock jumps ({jumps} jumps on the \
+             others), on {slow}; goal 0.92; {backward} of {frames} frames go back in time"
+        ))?;
+        figures.add("time_speed_max", *high).text(format!("the same, fastest, on {fast}; goal 1.03"))
     }
 }

@@ -2,10 +2,9 @@
 
 use core::f64::consts::{PI, TAU};
 
-use bevy::prelude::*;
-use bevy_unlag::{Soldier, movement::CapsuleInput, prelude::*};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::{arena::HALF_SIZE, scripted_player::ScriptedPlayer};
+use unlag_examples::arena::HALF_SIZE;
+
+use crate::prelude::*;
 
 /// Movement pattern of a scripted player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

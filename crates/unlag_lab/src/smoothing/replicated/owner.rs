@@ -1,12 +1,8 @@
 //! Path of the owner's pawn as drawn on the owner's own screen.
 
-use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag::{
-    Soldier,
-    core::{MoveModel, StepContext, Tick},
-    prediction::SavedMoves,
-    prelude::*,
-};
+use bevy::ecs::system::StaticSystemParam;
+
+use crate::prelude::*;
 
 /// Samples per tick, computed like the owner's drawn pose: by a partial step.
 const PARTS: usize = 8;

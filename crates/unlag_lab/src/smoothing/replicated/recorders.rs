@@ -1,13 +1,6 @@
 //! Recorders of the server's published states and of a watcher's drawn poses.
 
-use std::collections::HashMap;
-
-use bevy::prelude::*;
-use bevy_unlag::{
-    Soldier,
-    core::{PublishedState, Tick, ViewStamp},
-    prelude::*,
-};
+use crate::prelude::*;
 
 /// Owner's move that each server tick published.
 #[derive(Resource, Default)]

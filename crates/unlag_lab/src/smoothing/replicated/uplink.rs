@@ -1,9 +1,9 @@
 //! Uplink jitter of a home Wi-Fi.
 
-use core::time::Duration;
+use bevy::ecs::schedule::IntoScheduleConfigs;
+use bevy_unlag::net::{NetSim, NetSimSystems};
 
-use bevy::{ecs::schedule::IntoScheduleConfigs, prelude::*};
-use bevy_unlag::net::{NetSim, NetSystems};
+use crate::prelude::*;
 
 /// Extra latency of packets in milliseconds, one value per 64th of a second.
 ///

@@ -1,9 +1,9 @@
 //! Bouncing ball in a room.
 
 use bevy::math::DVec3;
-use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::{Moment, Truth, integrate};
+use crate::prelude::*;
 
 /// 13 m/s between walls 16 m apart. The floor takes a quarter of the energy and returns some before the ball
 /// lies still.

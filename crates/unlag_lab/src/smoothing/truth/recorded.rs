@@ -3,22 +3,14 @@
 mod capsule_script;
 mod kart_script;
 
-pub use kart_script::spawn_field;
-
 use core::f64::consts::TAU;
 
-use bevy::{
-    ecs::system::{SystemParamItem, SystemState},
-    prelude::*,
-    time::TimeUpdateStrategy,
-};
-use bevy_unlag::{
-    core::{MoveModel, Snapshot, StepContext, Tick},
-    movement::{CapsuleModel, CapsuleState, KartModel, KartPlugin, KartState, MovementPlugin},
-};
-use unlag_examples::{app::TICK, arena};
+use bevy::ecs::system::{SystemParamItem, SystemState};
 
 use super::{Moment, TICKS_PER_SECOND, Truth};
+use crate::prelude::*;
+
+pub use kart_script::spawn_field;
 
 /// Samples per tick, computed like the owner's drawn pose: by a partial step.
 const PARTS: usize = 8;
@@ -72,7 +64,7 @@ fn record<M: MoveModel>(
     seconds: f64,
     mut player: impl FnMut(&M::State) -> M::Input,
 ) -> Result<Truth, String> {
-    bevy_unlag_testkit::finish(&mut app);
+    finish(&mut app);
     // A new collider is in rapier's tree after the first fixed step.
     (0..4).for_each(|_| app.update());
     let entity = app.world_mut().spawn_empty().id();

@@ -1,11 +1,8 @@
 //! Additional stress: duplicated messages in the inboxes, and ammunition changes.
 
-use bevy::{ecs::entity::EntityHashMap, prelude::*};
-use bevy_unlag::{
-    prediction::{IncomingMoveAcks, IncomingMoves},
-    prelude::*,
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
+use bevy::ecs::entity::EntityHashMap;
+
+use crate::prelude::*;
 
 /// Probability per tick that a player finds ammunition.
 const GIVEN: f64 = 0.005;

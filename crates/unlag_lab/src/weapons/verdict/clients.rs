@@ -1,18 +1,7 @@
 //! 64 clients in one app that run and fire at each other while their packets are recorded.
 
-use bevy::prelude::*;
-use bevy_unlag::{
-    Soldier, SoldierState,
-    core::{BasePoses, LastReceivedSnapshot, MoveInput, MoveModel, PoseSampler, ViewTime},
-    movement::CapsuleConfig,
-    prediction::{AutonomousPawn, IncomingMoveAcks, OutgoingMoves},
-    prelude::*,
-    weapons::{FireInput, ShooterView},
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-
 use super::test_server::{self, PLAYERS, ROUND_TRIP, TestServer, TickMessages};
-use bevy_unlag::smoothing::PublishedPath;
+use crate::prelude::*;
 
 /// Age of the shooter's view when its shot arrives, in milliseconds.
 const VIEW: u32 = 110;
@@ -44,7 +33,7 @@ pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<TickMessages> {
 impl Clients {
     fn new(hz: u32, seed: u64) -> Self {
         let mut app = test_server::app(hz);
-        bevy_unlag_testkit::finish(&mut app);
+        finish(&mut app);
         let pawns = (1..=PLAYERS)
             .map(|id| {
                 let own = AutonomousPawn::<Soldier>::default();
@@ -97,12 +86,7 @@ impl Clients {
     /// Returns the packets of all clients in a tick.
     fn moves(&mut self) -> TickMessages {
         self.app.update();
-        let world = self.app.world_mut();
-        let taken = self.pawns.iter().map(|own| {
-            let mailbox = world.get_mut::<OutgoingMoves>(*own);
-            mailbox.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default()
-        });
-        taken.collect()
+        self.pawns.iter().map(|own| take_moves(&mut self.app, *own)).collect()
     }
 
     /// Delivers acknowledgements immediately; received snapshots are reported half a round trip late.
@@ -110,12 +94,9 @@ impl Clients {
         let now = server.app.world().resource::<CurrentTick>().0;
         let heard = now.offset(-self.ticks(ROUND_TRIP / 2));
         let heard = heard.offset(-((heard.0 % test_server::interval(self.hz)).cast_signed()));
-        let world = self.app.world_mut();
         for (own, answers) in self.pawns.iter().zip(server.answers()) {
-            if let Some(mut mailbox) = world.get_mut::<IncomingMoveAcks>(*own) {
-                answers.into_iter().for_each(|answer| mailbox.deliver(answer));
-            }
+            deliver_acks(&mut self.app, *own, answers);
         }
-        world.resource_mut::<LastReceivedSnapshot>().0 = Some(heard);
+        self.app.world_mut().resource_mut::<LastReceivedSnapshot>().0 = Some(heard);
     }
 }

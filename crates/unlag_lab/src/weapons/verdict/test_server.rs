@@ -1,34 +1,12 @@
 //! Server with 64 players and without a network; the packets were recorded before.
 
-use core::time::Duration;
-use std::time::Instant;
-
 use bevy::{
-    app::{FixedMainScheduleOrder, MainScheduleOrder},
-    ecs::schedule::ScheduleLabel,
-    prelude::*,
     tasks::{ComputeTaskPool, TaskPoolBuilder},
-    time::TimeUpdateStrategy,
     transform::StaticTransformOptimizations,
 };
-use bevy_unlag::smoothing::PublishedPath;
-use bevy_unlag::{
-    Soldier, SoldierState,
-    core::RoundTrip,
-    movement::{CapsuleModel, CapsuleState, MovementPlugin},
-    prediction::{AuthorityPawn, IncomingMoves, OutgoingMoveAcks, PredictionPlugin},
-    prelude::*,
-    rewind::{RewindPlugin, RewindSystems, ViewTimeValidator},
-    smoothing::SentSnapshots,
-    weapons::{OutgoingShotMessages, SpreadSecret, WeaponSystems, WeaponsPlugin},
-};
-use bevy_unlag::{
-    core::{PathKnotConfig, PoseSampler, SimulationRatePlugin},
-    rewind::FrameHistory,
-    weapons::RefusedShots,
-};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::arena;
+
+use crate::frame_profile::{FrameProfile, end_of, timestamp};
+use crate::prelude::*;
 
 pub const PLAYERS: u16 = 64;
 /// Round trip estimate of the server in milliseconds.
@@ -59,17 +37,6 @@ impl Parts {
     pub fn all(&self) -> f64 {
         self.moves + self.records() + self.resolving
     }
-}
-
-/// Timestamps between the parts of a frame.
-#[derive(Resource, Default)]
-struct Clock(Vec<Instant>);
-
-#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
-struct Mark(u8);
-
-fn note(mut clock: ResMut<Clock>) {
-    clock.0.push(Instant::now());
 }
 
 /// Creates an app with the plugins of both sides.
@@ -117,27 +84,21 @@ pub struct TestServer {
 impl TestServer {
     pub fn new(hz: u32, seed: u64) -> Self {
         let mut app = app(hz);
-        app.init_resource::<Clock>().insert_resource(SpreadSecret(seed));
-        for mark in 0..5 {
-            app.init_schedule(Mark(mark)).add_systems(Mark(mark), note);
-        }
-        app.add_systems(
+        app.init_resource::<FrameProfile>().insert_resource(SpreadSecret(seed)).add_systems(
             FixedPostUpdate,
             (
                 // The extrapolation of late clients runs before these systems and does not count.
-                note.after(MoveSystems::Publish).before(RewindSystems::Record),
-                note.after(RewindSystems::Record).before(RewindSystems::UpdateTable),
-                note.after(RewindSystems::UpdateTable).before(WeaponSystems::Validate),
+                timestamp("rest").after(MoveSystems::Publish).before(RewindSystems::Record),
+                timestamp("recording").after(RewindSystems::Record).before(RewindSystems::UpdateTable),
+                timestamp("table").after(RewindSystems::UpdateTable).before(WeaponSystems::Validate),
             ),
         );
-        let mut order = app.world_mut().resource_mut::<FixedMainScheduleOrder>();
-        order.insert_before(FixedUpdate, Mark(0));
-        order.insert_after(FixedUpdate, Mark(1));
-        order.insert_after(FixedPostUpdate, Mark(2));
-        let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
-        order.insert_before(Last, Mark(3));
-        order.insert_after(Last, Mark(4));
-        bevy_unlag_testkit::finish(&mut app);
+        end_of(&mut app, FixedPreUpdate, "rest");
+        end_of(&mut app, FixedUpdate, "moves");
+        end_of(&mut app, FixedPostUpdate, "resolving");
+        end_of(&mut app, PostUpdate, "rest");
+        end_of(&mut app, Last, "table");
+        finish(&mut app);
         let mut rng = SmallRng::seed_from_u64(seed);
         let pawns = (1..=PLAYERS)
             .map(|id| {
@@ -158,28 +119,22 @@ impl TestServer {
     /// Runs a tick with arrived packets. Returns the number of ticks since the last snapshots and the
     /// timings.
     pub fn tick(&mut self, packets: &TickMessages) -> (usize, Parts) {
-        let world = self.app.world_mut();
         for (pawn, packets) in self.pawns.iter().zip(packets) {
-            if let Some(mut mailbox) = world.get_mut::<IncomingMoves>(*pawn) {
-                packets.iter().for_each(|packet| mailbox.deliver(packet.clone()));
-            }
+            deliver_moves(&mut self.app, *pawn, packets.iter().cloned());
         }
-        world.resource_mut::<Clock>().0.clear();
+        let world = self.app.world_mut();
         world.resource_mut::<Messages<Damage>>().clear();
+        world.resource_mut::<FrameProfile>().take();
         self.app.update();
-        let world = self.app.world();
+        let world = self.app.world_mut();
         self.hits += world.resource::<Messages<Damage>>().len() as u64;
-        let marks = &world.resource::<Clock>().0;
-        let passed = |from: usize, to: usize| match (marks.get(from), marks.get(to)) {
-            (Some(from), Some(to)) => to.duration_since(*from).as_secs_f64() * 1e6,
-            _ => f64::NAN,
+        let sections = world.resource_mut::<FrameProfile>().take();
+        let micros = |part: &str| {
+            let section = sections.iter().find(|(name, _)| *name == part);
+            section.map_or(f64::NAN, |(_, nanos)| *nanos as f64 / 1e3)
         };
-        let parts = Parts {
-            moves: passed(0, 1),
-            recording: passed(2, 3),
-            table: passed(3, 4) + passed(6, 7),
-            resolving: passed(4, 5),
-        };
+        let [moves, recording, table, resolving] = ["moves", "recording", "table", "resolving"].map(micros);
+        let parts = Parts { moves, recording, table, resolving };
         (self.send(), parts)
     }
 
@@ -207,14 +162,7 @@ impl TestServer {
     /// Drains the outgoing messages and returns the acknowledgements; verdicts are discarded.
     pub fn answers(&mut self) -> TickMessages {
         let world = self.app.world_mut();
-        let mut all = Vec::new();
-        for pawn in &self.pawns {
-            if let Some(mut mailbox) = world.get_mut::<OutgoingShotMessages>(*pawn) {
-                mailbox.0.clear();
-            }
-            let answers = world.get_mut::<OutgoingMoveAcks>(*pawn);
-            all.push(answers.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default());
-        }
-        all
+        world.query::<&mut OutgoingShotMessages>().iter_mut(world).for_each(|mut mailbox| mailbox.0.clear());
+        self.pawns.iter().map(|pawn| take_acks(&mut self.app, *pawn)).collect()
     }
 }

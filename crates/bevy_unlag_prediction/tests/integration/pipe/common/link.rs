@@ -3,6 +3,8 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
 /// Link conditions of one direction. Shares are 0 to 1, times are in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkProfile {
@@ -61,19 +63,6 @@ pub struct LinkDirection {
     waiting: BTreeMap<(Duration, u64), Vec<u8>>,
 }
 
-/// Random numbers from 0 to 1 (splitmix64).
-struct Rng(u64);
-
-impl Rng {
-    fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
 impl LinkDirection {
     pub fn new(seed: u64, profile: LinkProfile) -> Self {
         Self {
@@ -88,9 +77,9 @@ impl LinkDirection {
         }
     }
 
-    fn loses(&mut self, dice: &mut Rng) -> bool {
+    fn loses(&mut self, dice: &mut SmallRng) -> bool {
         let LinkProfile { loss, burst, .. } = self.profile;
-        let roll = dice.roll();
+        let roll = dice.random::<f64>();
         if self.lose_next > 0 {
             self.lose_next -= 1;
             return true;
@@ -105,14 +94,15 @@ impl LinkDirection {
 
     pub fn send(&mut self, now: Duration, bytes: Vec<u8>) {
         self.sent += 1;
-        let mut dice = Rng(self.seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ (self.sent << 20));
+        let mut dice = SmallRng::seed_from_u64(self.seed ^ (self.sent << 20));
         let lost = self.loses(&mut dice);
         let profile = self.profile;
         if self.cut || lost && profile.resent_after.is_none() {
             return;
         }
-        let mut after = profile.delay + profile.jitter * (2.0 * dice.roll() - 1.0);
-        let (held_up, by, twice, later) = (dice.roll(), dice.roll(), dice.roll(), dice.roll());
+        let mut after = profile.delay + profile.jitter * (2.0 * dice.random::<f64>() - 1.0);
+        let (held_up, by, twice, later) =
+            (dice.random::<f64>(), dice.random::<f64>(), dice.random::<f64>(), dice.random::<f64>());
         if held_up < profile.reordering {
             after += profile.reorder_delay * by;
         }

@@ -2,12 +2,8 @@
 
 use core::f64::consts::{PI, TAU};
 
-use bevy::prelude::*;
-use bevy_unlag::movement::CapsuleInput;
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::arena;
-
 use super::TICKS_PER_SECOND;
+use crate::prelude::*;
 
 /// Seeded scripted input.
 pub struct CapsuleScript {

@@ -1,9 +1,6 @@
 //! Scripted driver of a kart.
 
-use bevy::prelude::*;
-use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::movement::{KartInput, KartState};
-use rand::{Rng, SeedableRng, rngs::SmallRng};
+use crate::prelude::*;
 
 /// Half the side of the field in metres.
 const HALF: f32 = 120.0;

@@ -1,0 +1,127 @@
+//! Profile of the server frame: timestamps between the system sets that order it.
+
+use bevy::{
+    app::{FixedMainScheduleOrder, MainScheduleOrder},
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+};
+use lightyear::{
+    connection::ConnectionSystems,
+    link::LinkSystems,
+    prelude::{MessageSystems, ReplicationSystems},
+};
+use lightyear_transport::plugin::TransportSystems;
+
+use crate::prelude::*;
+
+/// Accumulated nanoseconds per section of the frame.
+#[derive(Resource)]
+pub struct FrameProfile {
+    last: Instant,
+    sums: Vec<(&'static str, u64)>,
+}
+
+impl Default for FrameProfile {
+    fn default() -> Self {
+        Self { last: Instant::now(), sums: Vec::new() }
+    }
+}
+
+impl FrameProfile {
+    /// Starts the clock at the beginning of a frame.
+    pub fn start(&mut self) {
+        self.last = Instant::now();
+    }
+
+    fn end_section(&mut self, name: &'static str) {
+        let now = Instant::now();
+        let nanos = (now - self.last).as_nanos() as u64;
+        self.last = now;
+        match self.sums.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += nanos,
+            None => self.sums.push((name, nanos)),
+        }
+    }
+
+    /// Returns the nanoseconds per section in frame order and resets them.
+    pub fn take(&mut self) -> Vec<(&'static str, u64)> {
+        core::mem::take(&mut self.sums)
+    }
+}
+
+/// Schedule that runs one timestamp system after another schedule.
+#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+struct AfterSchedule(InternedScheduleLabel);
+
+/// Returns a system that ends the section `name`.
+pub fn timestamp(name: &'static str) -> impl Fn(ResMut<FrameProfile>) {
+    move |mut laps| laps.end_section(name)
+}
+
+/// Adds the timestamps. Each section is named by the timestamp that ends it. Systems outside the ordered sets
+/// count towards whichever section the executor runs them in.
+pub fn plugin(app: &mut App) {
+    app.init_resource::<FrameProfile>()
+        .add_systems(
+            PreUpdate,
+            (
+                timestamp("sockets and what is theirs")
+                    .after(LinkSystems::Receive)
+                    .before(ConnectionSystems::Receive),
+                timestamp("datagrams, netcode, packets")
+                    .after(ConnectionSystems::Receive)
+                    .before(TransportSystems::Receive),
+                timestamp("transport").after(TransportSystems::Receive).before(MessageSystems::Receive),
+                timestamp("messages").after(MessageSystems::Receive).before(ReplicationSystems::Receive),
+            ),
+        )
+        .add_systems(
+            FixedUpdate,
+            (
+                timestamp("before moves").after(MoveSystems::Extend).before(MoveSystems::Step),
+                timestamp("moves").after(MoveSystems::Step).before(MoveSystems::React),
+            ),
+        )
+        .add_systems(
+            FixedPostUpdate,
+            (
+                timestamp("what is shown").after(MoveSystems::Publish).before(RewindSystems::Record),
+                timestamp("recording frames").after(RewindSystems::Record).before(RewindSystems::Follow),
+                timestamp("following the table").after(RewindSystems::Follow).before(WeaponSystems::Validate),
+                timestamp("judging shots")
+                    .after(WeaponSystems::Validate)
+                    .before(WeaponSystems::AdvanceProjectiles),
+            ),
+        )
+        .add_systems(
+            PostUpdate,
+            (
+                timestamp("before replication").before(ReplicationSystems::Send),
+                timestamp("replication").after(ReplicationSystems::Send).before(MessageSystems::Send),
+                timestamp("writing messages").after(MessageSystems::Send).before(TransportSystems::Send),
+                timestamp("packing").after(TransportSystems::Send).before(ConnectionSystems::Send),
+                timestamp("encrypting").after(ConnectionSystems::Send).before(LinkSystems::Send),
+                timestamp("sending").after(LinkSystems::Send),
+            ),
+        );
+    end_of(app, First, "beginning");
+    end_of(app, PreUpdate, "mailboxes");
+    end_of(app, Update, "rest of the main loop");
+    end_of(app, PostUpdate, "rest of sending");
+    end_of(app, Last, "ending");
+    end_of(app, FixedPreUpdate, "before the tick");
+    end_of(app, FixedUpdate, "after moves");
+    end_of(app, FixedPostUpdate, "projectiles, rest of the tick");
+    end_of(app, FixedLast, "damage and rules");
+}
+
+/// Ends the section `name` after a schedule of the main or the fixed main loop.
+pub fn end_of(app: &mut App, schedule: impl ScheduleLabel, name: &'static str) {
+    let label = AfterSchedule(schedule.intern());
+    app.init_schedule(label.clone()).add_systems(label.clone(), timestamp(name));
+    let mut fixed = app.world_mut().resource_mut::<FixedMainScheduleOrder>();
+    if fixed.labels.contains(&schedule.intern()) {
+        fixed.insert_after(schedule, label);
+    } else {
+        app.world_mut().resource_mut::<MainScheduleOrder>().insert_after(schedule, label);
+    }
+}

@@ -1,0 +1,49 @@
+//! Pawns of an app by owner or name, and the bytes that they exchange with the network.
+
+use crate::prelude::*;
+
+/// Returns a client's own pawn and its name.
+///
+/// # Errors
+/// Returns a message if the client has no pawn.
+pub fn own_pawn(client: &mut App) -> Result<(Entity, NetId), String> {
+    let world = client.world_mut();
+    let own = world.query_filtered::<(Entity, &NetId), With<LocalControl>>().single(world);
+    own.map(|(pawn, id)| (pawn, *id)).map_err(|e| format!("a player has no pawn: {e}"))
+}
+
+/// Returns the pawn with a name.
+///
+/// # Errors
+/// Returns a message if the app has no such pawn.
+pub fn named_pawn(app: &mut App, id: NetId) -> Result<Entity, String> {
+    let world = app.world_mut();
+    let found = world.query::<(Entity, &NetId)>().iter(world).find(|(_, name)| **name == id);
+    found.map(|(pawn, _)| pawn).ok_or_else(|| format!("an app has no pawn {id:?}"))
+}
+
+/// Takes the move packets that a client's pawn has written.
+pub fn take_moves(client: &mut App, pawn: Entity) -> Vec<Vec<u8>> {
+    let mailbox = client.world_mut().get_mut::<OutgoingMoves>(pawn);
+    mailbox.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default()
+}
+
+/// Takes the acknowledgements that a server's pawn has written.
+pub fn take_acks(server: &mut App, pawn: Entity) -> Vec<Vec<u8>> {
+    let mailbox = server.world_mut().get_mut::<OutgoingMoveAcks>(pawn);
+    mailbox.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default()
+}
+
+/// Delivers move packets to a server's pawn.
+pub fn deliver_moves(server: &mut App, pawn: Entity, packets: impl IntoIterator<Item = Vec<u8>>) {
+    if let Some(mut mailbox) = server.world_mut().get_mut::<IncomingMoves>(pawn) {
+        packets.into_iter().for_each(|bytes| mailbox.deliver(bytes));
+    }
+}
+
+/// Delivers acknowledgements to a client's pawn.
+pub fn deliver_acks(client: &mut App, pawn: Entity, acks: impl IntoIterator<Item = Vec<u8>>) {
+    if let Some(mut mailbox) = client.world_mut().get_mut::<IncomingMoveAcks>(pawn) {
+        acks.into_iter().for_each(|bytes| mailbox.deliver(bytes));
+    }
+}
