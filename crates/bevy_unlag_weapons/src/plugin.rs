@@ -11,7 +11,6 @@ use crate::{
     fire_rules::FireRules,
     firing,
     firing::ShotFired,
-    health::Respawn,
     held_weapon, loadout, projectile,
     projectile::ProjectilesInFlight,
     reflection, reset, shot_validation,

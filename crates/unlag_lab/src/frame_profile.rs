@@ -85,8 +85,8 @@ pub fn plugin(app: &mut App) {
             FixedPostUpdate,
             (
                 timestamp("what is shown").after(MoveSystems::Publish).before(RewindSystems::Record),
-                timestamp("recording frames").after(RewindSystems::Record).before(RewindSystems::Follow),
-                timestamp("following the table").after(RewindSystems::Follow).before(WeaponSystems::Validate),
+                timestamp("recording frames").after(RewindSystems::Record).before(RewindSystems::UpdateTable),
+                timestamp("following the table").after(RewindSystems::UpdateTable).before(WeaponSystems::Validate),
                 timestamp("judging shots")
                     .after(WeaponSystems::Validate)
                     .before(WeaponSystems::AdvanceProjectiles),

@@ -53,7 +53,7 @@ impl Samples {
     /// move.
     fn times(mut self) -> Times {
         let each = |times: &mut [f64]| -> Vec<f64> {
-            times.chunks_mut(self.passes).map(|passes| median(passes)).collect()
+            times.chunks_mut(self.passes).map(median).collect()
         };
         let total = each(&mut self.groups).iter().sum();
         let mut singles = each(&mut self.singles);

@@ -1,5 +1,6 @@
 //! Detection of fast client clocks, and false positives of honest clocks on bad links.
 
+use bevy_unlag::net::GameSpeed;
 use super::{
     late_inputs::on,
     session::{PlayerOptions, Session},

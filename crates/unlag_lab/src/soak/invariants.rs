@@ -1,5 +1,6 @@
 //! Invariants of the soak test, checked continuously and at every rest.
 
+use bevy_unlag::guard::{KickReason, Kicked, LinkTraffic};
 use std::collections::BTreeMap;
 
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};

@@ -1,7 +1,7 @@
 //! Uplink jitter of a home Wi-Fi.
 
 use bevy::ecs::schedule::IntoScheduleConfigs;
-use bevy_unlag::net::{NetSim, NetSimSystems};
+use bevy_unlag::net::{NetSim, NetSystems};
 
 use crate::prelude::*;
 
