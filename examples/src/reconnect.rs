@@ -9,7 +9,7 @@ use lightyear::prelude::{Client, Disconnected};
 use crate::connection;
 
 /// Duration of the reconnection attempts: the default time for which the server keeps the pawn,
-/// [`SessionConfig::grace`].
+/// [`SessionConfig::grace`](bevy_unlag::net::SessionConfig::grace).
 pub const GRACE: Duration = Duration::from_secs(10);
 /// Notice that the player sees during reconnection.
 pub const RECONNECT_NOTICE: &str = "connection lost: reconnecting";

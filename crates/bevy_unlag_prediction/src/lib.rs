@@ -3,17 +3,17 @@
 //! The owner's client simulates and saves its moves immediately. The server simulates the same moves and
 //! acknowledges or corrects them, and the client replays its unacknowledged moves after a correction.
 //!
-//! Everything is generic over a [`MoveModel`]. The crate contains no networking: mailbox components
+//! Everything is generic over a [`MoveModel`](bevy_unlag_core::MoveModel). The crate contains no networking: mailbox components
 //! ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingMoveAcks`], [`IncomingMoveAcks`]) hold encoded messages,
 //! to be carried by a transport, a lossy link of a test or a fuzzer.
 //!
-//! * On the owner's client, an [`AutonomousPawn`] reads [`MoveInput`] once per tick,
+//! * On the owner's client, an [`AutonomousPawn`] reads [`MoveInput`](bevy_unlag_core::MoveInput) once per tick,
 //!   steps, stores a [`SavedMoves`] entry and sends it, together with older moves whose packets may be
 //!   lost.
 //! * On the server, an [`AuthorityPawn`] runs each move once, in order and within a time
 //!   budget, compares the result and sends an acknowledgement, with the whole state if the client differs.
 //! * On the client, an acknowledgement removes saved moves. A correction sets the state, replays the moves
-//!   after it and hides the difference with a [`VisualOffset`].
+//!   after it and hides the difference with a [`VisualOffset`](bevy_unlag_core::VisualOffset).
 
 mod ack;
 mod cause;

@@ -19,7 +19,7 @@ pub(crate) use collider_mover::ColliderMover;
 /// at least [`RewindLimits::max_age`](crate::RewindLimits::max_age) so that all records are filled, and
 /// time `cast_ray` on the same [`Rewound`](crate::Rewound)s as with [`RewindBackend::Table`]. The backend
 /// moves every target that the filter allows. A server that trusts the client's choice of target moves
-/// only that one: [`RewindFilter::only`](crate::RewindFilter::only).
+/// only that one: [`RewindFilter::predicate`](crate::RewindFilter::predicate).
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub enum RewindBackend {

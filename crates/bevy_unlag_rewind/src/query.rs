@@ -97,7 +97,7 @@ pub struct RewindQuery<'w, 's> {
 }
 
 impl<'w, 's> RewindQuery<'w, 's> {
-    /// Selects a moment. The returned [`Rewound`] includes all targets; see [`Rewound::of`] for filters.
+    /// Selects a moment. The returned [`Rewound`] includes all targets; see [`Rewound::with_filter`] for filters.
     ///
     /// # Errors
     /// Returns the reason if the limits refuse the moment.

@@ -86,7 +86,9 @@ pub fn plugin(app: &mut App) {
             (
                 timestamp("what is shown").after(MoveSystems::Publish).before(RewindSystems::Record),
                 timestamp("recording frames").after(RewindSystems::Record).before(RewindSystems::UpdateTable),
-                timestamp("following the table").after(RewindSystems::UpdateTable).before(WeaponSystems::Validate),
+                timestamp("following the table")
+                    .after(RewindSystems::UpdateTable)
+                    .before(WeaponSystems::Validate),
                 timestamp("judging shots")
                     .after(WeaponSystems::Validate)
                     .before(WeaponSystems::AdvanceProjectiles),

@@ -144,7 +144,7 @@ impl Trajectory {
 
     /// Simulates the next tick of age; does nothing after the end. `touch(origin, direction, max_distance,
     /// radius)` returns where a sphere that moves along a unit direction first touches a wall:
-    /// [`WorldTrace::touch`](bevy_unlag_rewind::WorldTrace::touch).
+    /// [`WorldTrace::cast_contact`](bevy_unlag_rewind::WorldTrace::cast_contact).
     pub fn advance(&mut self, touch: impl Fn(Vec3, Vec3, f32, f32) -> Option<WallContact>) {
         if self.end.is_some() {
             return;

@@ -52,9 +52,7 @@ impl Samples {
     /// Takes the median over the passes first, so that an interrupt in one pass does not count as a slow
     /// move.
     fn times(mut self) -> Times {
-        let each = |times: &mut [f64]| -> Vec<f64> {
-            times.chunks_mut(self.passes).map(median).collect()
-        };
+        let each = |times: &mut [f64]| -> Vec<f64> { times.chunks_mut(self.passes).map(median).collect() };
         let total = each(&mut self.groups).iter().sum();
         let mut singles = each(&mut self.singles);
         Times { total, median: median(&mut singles), p99: quantile(&mut singles, 0.99) }

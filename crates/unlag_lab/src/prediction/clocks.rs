@@ -1,11 +1,11 @@
 //! Detection of fast client clocks, and false positives of honest clocks on bad links.
 
-use bevy_unlag::net::GameSpeed;
 use super::{
     late_inputs::on,
     session::{PlayerOptions, Session},
 };
 use crate::prelude::*;
+use bevy_unlag::net::GameSpeed;
 
 /// Effect of a client clock that runs too fast.
 pub struct FastClock {

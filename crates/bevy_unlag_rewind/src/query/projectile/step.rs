@@ -32,7 +32,7 @@ pub enum FlightStepHit {
 impl Rewound<'_, '_, '_> {
     /// Returns the first hit of a ball of `radius` metres (0 for a point) that moves in a straight line
     /// from `a` at this moment to `b` at a later one, while targets and occluders move as well. Static
-    /// geometry is not tested; see [`WorldTrace::touch`](crate::WorldTrace::touch). `muzzle` is the
+    /// geometry is not tested; see [`WorldTrace::cast_contact`](crate::WorldTrace::cast_contact). `muzzle` is the
     /// position from which it was fired. Returns `None` if it hits nothing or the input is invalid.
     #[must_use]
     pub fn cast_step(
