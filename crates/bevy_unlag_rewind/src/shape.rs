@@ -176,13 +176,17 @@ mod tests {
                 let ours = fast.cast_ray(origin.into(), direction.into(), 10.0);
                 hits += u32::from(ours.is_some());
                 match (ours, theirs) {
+                    // The ray begins inside, which parry sees only approximately near the surface.
+                    (Some(0.0), _) => {
+                        assert_eq!(shape.raw.distance_to_local_point(origin, true), 0.0, "{shape:?} {origin}")
+                    }
                     (Some(a), Some(b)) => {
                         // For grazing rays parry's result on round shapes is an approximation, so it only
                         // has to be close. Our hit has to be on the surface, and the first one.
                         assert!((a - b).abs() < 3e-2, "{shape:?} {origin} {direction}: {a} {b}");
                         let off = |t: f32| shape.raw.distance_to_local_point(origin + direction * t, true);
                         let before = off(a - 1e-3);
-                        assert!(a == 0.0 || off(a) < 1e-5 && before > 0.0, "{shape:?} {origin} {direction}");
+                        assert!(off(a) < 1e-5 && before > 0.0, "{shape:?} {origin} {direction}");
                     }
                     (None, None) => {}
                     // Parry's capsules are up to 8 mm thicker or thinner for grazing rays. The reference
