@@ -11,9 +11,10 @@ use crate::{
 const OVERDUE: usize = 6;
 
 /// Returns the runs of a packet whose newest move is the newest saved one: moves never sent, moves at an
-/// age of repetition, moves whose acknowledgement is overdue, and, since they cost almost nothing, moves
-/// equal to their neighbour. `overdue` and `useless` are ages in ticks: that at which an acknowledgement is
-/// overdue, and that from which a move arrives too late.
+/// age of repetition, moves whose acknowledgement is overdue, all moves before the first acknowledgement of
+/// an epoch, and, since they cost almost nothing, moves equal to their neighbour. `overdue` and `useless`
+/// are ages in ticks: that at which an acknowledgement is overdue, and that from which a move arrives too
+/// late.
 pub(crate) fn runs<M: MoveModel>(
     saved: &SavedMoves<M>,
     overdue: i32,
@@ -30,10 +31,13 @@ pub(crate) fn runs<M: MoveModel>(
         .take_while(|m| age_of(m.tick) >= overdue)
         .last()
         .map(|m| age_of(m.tick));
+    // The server begins an epoch with the oldest move of the first packet that it receives.
+    let unstarted = saved.last_acked().is_none();
     let wanted = |m: &SavedMove<M>| {
         let age = age_of(m.tick);
         m.sent_at.is_none()
             || age == 0
+            || unstarted && age < useless
             || saved.is_unreceived(m.tick)
                 && age < useless
                 && (ages.contains(&(age as u16)) || overdue_from.is_some_and(|from| age >= from))

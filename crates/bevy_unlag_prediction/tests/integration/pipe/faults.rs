@@ -34,6 +34,17 @@ fn average_link_causes_no_corrections_and_no_errors_for_ten_minutes() {
 }
 
 #[test]
+fn loss_of_the_first_packets_causes_no_correction() {
+    for lost in 1..9 {
+        let mut pair = Pair::new(2, LinkProfile { loss: 0.0, ..LinkProfile::AVERAGE });
+        pair.up.lose_next = lost;
+        pair.play(circle);
+        pair.run(5.0);
+        assert_eq!((pair.corrections(), pair.log.largest_error(0.0)), (0, 0.0), "{lost} packets lost");
+    }
+}
+
+#[test]
 fn bad_link_causes_fewer_than_three_corrections_per_minute_and_loses_no_moves() {
     let pair = walked(3, LinkProfile::BAD, 300.0);
     let (client, server) = (pair.client.stats(), pair.server.stats());
