@@ -178,7 +178,11 @@ mod tests {
                 match (ours, theirs) {
                     // The ray begins inside, which parry sees only approximately near the surface.
                     (Some(0.0), _) => {
-                        assert_eq!(shape.raw.distance_to_local_point(origin, true), 0.0, "{shape:?} {origin}")
+                        assert_eq!(
+                            shape.raw.distance_to_local_point(origin, true),
+                            0.0,
+                            "{shape:?} {origin}"
+                        );
                     }
                     (Some(a), Some(b)) => {
                         // For grazing rays parry's result on round shapes is an approximation, so it only
