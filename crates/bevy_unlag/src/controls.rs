@@ -1,12 +1,12 @@
 //! Keyboard and mouse controls through leafwing-input-manager.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems};
+use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, PawnModel};
 use bevy_unlag_movement::{CapsuleInput, InputAccumulator};
 use bevy_unlag_weapons::{Aim, WeaponControls, WeaponSystems};
 use leafwing_input_manager::{plugin::InputManagerSystem, prelude::*};
 
-use crate::{Soldier, SoldierState, plugins::equip};
+use crate::character::Character;
 
 /// Actions of a player.
 #[derive(Actionlike, Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
@@ -121,15 +121,8 @@ impl Plugin for PlayerControlsPlugin {
                 .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop)
                 .before(WeaponSystems::CaptureView),
         )
-        .add_observer(equip)
-        .register_type::<PlayerControls>()
-        .add_systems(
-            RunFixedMainLoop,
-            apply_frame_input
-                .after(ControlSystems::Accumulate)
-                .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
-        )
-        .add_systems(FixedUpdate, sample_input.in_set(MoveSystems::Sample));
+        .insert_resource(ControlsEnabled)
+        .register_type::<PlayerControls>();
         if self.read_actions {
             app.add_plugins(InputManagerPlugin::<PlayerAction>::default())
                 // leafwing swaps its states before the fixed loop; read this frame's state before that.
@@ -140,9 +133,12 @@ impl Plugin for PlayerControlsPlugin {
 
 fn gather_actions(
     controls: Query<(&PlayerControls, &ActionState<PlayerAction>)>,
-    mut pawns: Query<(&mut InputAccumulator, &mut Aim, &mut WeaponControls), With<LocalControl>>,
+    mut pawns: Query<
+        (&mut InputAccumulator, Option<&mut Aim>, Option<&mut WeaponControls>),
+        With<LocalControl>,
+    >,
 ) {
-    for (mut gather, mut aim, mut trigger) in &mut pawns {
+    for (mut gather, aim, mut trigger) in &mut pawns {
         for (controls, actions) in &controls {
             let on = controls.enabled;
             let look =
@@ -153,35 +149,69 @@ fn gather_actions(
             gather.crouch(on && actions.pressed(&PlayerAction::Crouch));
             gather.sprint(on && actions.pressed(&PlayerAction::Sprint));
             gather.walk(on && actions.pressed(&PlayerAction::SlowWalk));
+            let Some(trigger) = trigger.as_deref_mut() else { continue };
             trigger.set_fire(on && actions.pressed(&PlayerAction::Fire));
             trigger.aiming = on && actions.pressed(&PlayerAction::TakeAim);
             trigger.reload |= on && actions.just_pressed(&PlayerAction::Reload);
             let chosen = PlayerAction::WEAPONS.iter().position(|weapon| actions.just_pressed(weapon));
             trigger.equip = chosen.filter(|_| on).map(|slot| slot as u8).or(trigger.equip);
         }
-        let now = gather.current();
-        aim.set_if_neq(Aim { yaw: now.yaw, pitch: now.pitch });
+        if let Some(mut aim) = aim {
+            let now = gather.current();
+            aim.set_if_neq(Aim { yaw: now.yaw, pitch: now.pitch });
+        }
+    }
+}
+
+/// Adds the controls of one character.
+pub(crate) fn add_character<C: Character>(app: &mut App) {
+    app.add_observer(insert_controls::<C>)
+        .add_systems(
+            RunFixedMainLoop,
+            apply_frame_input::<C>
+                .after(ControlSystems::Accumulate)
+                .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop)
+                .run_if(resource_exists::<ControlsEnabled>),
+        )
+        .add_systems(
+            FixedUpdate,
+            sample_input::<C>.in_set(MoveSystems::Sample).run_if(resource_exists::<ControlsEnabled>),
+        );
+}
+
+/// The app has a [`PlayerControlsPlugin`].
+#[derive(Resource)]
+struct ControlsEnabled;
+
+fn insert_controls<C: Character>(
+    added: On<Add, LocalControl>,
+    enabled: Option<Res<ControlsEnabled>>,
+    pawns: Query<&PawnModel>,
+    mut commands: Commands,
+) {
+    if enabled.is_some() && pawns.get(added.entity).is_ok_and(PawnModel::is::<C>) {
+        commands.entity(added.entity).insert_if_new(InputAccumulator::default());
     }
 }
 
 /// Draws the pawn between ticks with the current input.
-fn apply_frame_input(mut pawns: Query<(&InputAccumulator, &mut MoveInput<Soldier>), With<LocalControl>>) {
+fn apply_frame_input<C: Character>(
+    mut pawns: Query<(&InputAccumulator, &mut MoveInput<C>), With<LocalControl>>,
+) {
     for (gather, mut input) in &mut pawns {
-        input.0.body = gather.current();
+        C::apply_controls(&mut input.0, &gather.current());
     }
 }
 
 /// Samples the input accumulated since the last tick. A dead pawn keeps only the view.
-fn sample_input(
-    mut pawns: Query<
-        (&mut InputAccumulator, &mut MoveInput<Soldier>, Option<&SoldierState>),
-        With<LocalControl>,
-    >,
+fn sample_input<C: Character>(
+    mut pawns: Query<(&mut InputAccumulator, &mut MoveInput<C>, Option<&C::State>), With<LocalControl>>,
 ) {
     for (mut gather, mut input, state) in &mut pawns {
         let taken = gather.take_input();
-        let alive = state.is_none_or(|state| state.body.alive);
-        input.0.body =
+        let alive = state.is_none_or(|state| C::snapshot(state, default()).alive);
+        let controls =
             if alive { taken } else { CapsuleInput { yaw: taken.yaw, pitch: taken.pitch, ..default() } };
+        C::apply_controls(&mut input.0, &controls);
     }
 }

@@ -1,17 +1,19 @@
 //! Networked shooters on Bevy: predicted movement without input delay, smooth remote players, and
 //! lag-compensated shots.
 //!
-//! This crate assembles the suite for the usual case: a capsule character with weapons over lightyear.
-//! [`UnlagClientPlugins`] and [`UnlagServerPlugins`] are all that an app needs; [`prelude`] exports the
-//! common types; [`PlayerControls`] converts leafwing's actions to input.
+//! This crate assembles the suite over lightyear. [`UnlagClientPlugins`] and [`UnlagServerPlugins`] are all that
+//! an app needs: by default for a [`Soldier`], a capsule character with weapons, otherwise for any list of
+//! [`Characters`]. [`prelude`] exports the common types; [`PlayerControls`] converts leafwing's actions to
+//! input.
 //!
 //! Three optional settings control replication: [`ProxySmoothing`](core::ProxySmoothing) is how a remote
 //! pawn is drawn, [`UpdateInterval`](net::UpdateInterval) how often it is sent, and
 //! [`DownlinkBudget`](net::DownlinkBudget) limits what a client is sent.
 //!
-//! For another character, another weapon or another transport use the underlying crates directly: [`core`],
-//! [`movement`], [`prediction`], [`smoothing`], [`rewind`], [`weapons`], [`net`].
+//! For another transport use the underlying crates directly: [`core`], [`movement`], [`prediction`],
+//! [`smoothing`], [`rewind`], [`weapons`], [`net`].
 
+mod character;
 mod controls;
 mod plugins;
 mod reflection;
@@ -26,9 +28,11 @@ pub use bevy_unlag_weapons as weapons;
 pub use lightyear_guard as guard;
 pub use link_conditioner;
 
+pub use character::{Character, Characters, Side};
 pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};
 pub use plugins::{
-    HostSoldierPawn, Soldier, SoldierBody, SoldierPawn, SoldierState, UnlagClientPlugins, UnlagServerPlugins,
+    HostSoldierPawn, Soldier, SoldierBody, SoldierPawn, SoldierState, SoldierWith, UnlagClientPlugins,
+    UnlagServerPlugins,
 };
 
 /// Types that most apps need.

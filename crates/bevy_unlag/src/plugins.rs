@@ -1,56 +1,59 @@
 //! Plugin groups and pawn bundles of the complete suite.
 
 use bevy::{app::PluginGroupBuilder, prelude::*};
-use bevy_unlag_core::{ExtendedState, LimbRig, LocalControl, NetRole, SimulationRate};
-use bevy_unlag_lightyear::{
-    ClientNetPlugins, HeldWeaponPlugin, NetworkedPawn, ReplicatedPawn, ServerNetPlugins,
-};
-use bevy_unlag_movement::{
-    CapsuleModel, CapsuleState, InputAccumulator, MovementPlugin, PawnCollisionPlugin,
-};
-use bevy_unlag_prediction::{HostPawn, PredictionPlugin};
-use bevy_unlag_rewind::{HitBoxes, LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
-use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
-use bevy_unlag_weapons::{HighPingPlugin, Loadout, WeaponControls, WeaponState, WeaponsPlugin, WithWeapons};
+use bevy_unlag_core::{ExtendedState, LimbRig, SimulationRate};
+use bevy_unlag_lightyear::{NetworkedPawn, ReplicatedPawn, UnlagClientNetPlugin, UnlagServerNetPlugin};
+use bevy_unlag_movement::{CapsuleModel, CapsuleState, CapsuleWith, MovementPlugin};
+use bevy_unlag_prediction::HostPawn;
+use bevy_unlag_rewind::{HitBoxes, LimbNodesPlugin, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_smoothing::SmoothingPlugin;
+use bevy_unlag_weapons::{Loadout, WeaponState, WithWeapons};
 
-use crate::reflection;
+use crate::{
+    character::{Characters, Side},
+    reflection,
+};
 
 /// Movement model of this crate's character: a capsule with weapons.
 pub type Soldier = WithWeapons<CapsuleModel>;
+
+/// Movement model of a [`Soldier`] with an ability, or a tuple of abilities. Its pawn is a
+/// [`NetworkedPawn`] with a [`Loadout`].
+pub type SoldierWith<A> = WithWeapons<CapsuleWith<A>>;
 
 /// Predicted state of a [`Soldier`].
 pub type SoldierState = ExtendedState<CapsuleState, WeaponState>;
 
 /// All plugins that a client needs besides Bevy's own: lightyear's client, movement, prediction, smoothing
-/// with simulated proxies, weapons and the messages between them.
-#[derive(Clone, Copy, Debug, Default)]
+/// with simulated proxies, weapons and the messages between them. If the app already has lightyear's
+/// `ClientPlugins`, they are used.
+#[derive(Clone, Debug, Default)]
 pub struct UnlagClientPlugins {
     /// Tick and snapshot rate; must match the server's.
     pub rate: SimulationRate,
+    /// Characters of the game; must match the server's. Default: a [`Soldier`].
+    pub characters: Characters,
 }
 
 /// All plugins that a server needs besides Bevy's own: lightyear's server, movement, authority over moves,
-/// rewind, weapons and the messages between them.
-#[derive(Clone, Copy, Debug, Default)]
+/// rewind, weapons and the messages between them. If the app already has lightyear's `ServerPlugins`, they are
+/// used.
+#[derive(Clone, Debug, Default)]
 pub struct UnlagServerPlugins {
     /// Tick and snapshot rate; must match the clients'.
     pub rate: SimulationRate,
+    /// Characters of the game; must match the clients'. Default: a [`Soldier`].
+    pub characters: Characters,
 }
 
 impl PluginGroup for UnlagClientPlugins {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
-            .add_group(ClientNetPlugins::<Soldier>::new(self.rate))
+            .add(UnlagClientNetPlugin { rate: self.rate })
             .add(MovementPlugin)
-            .add(PawnCollisionPlugin::<Soldier>::default())
-            .add(PredictionPlugin::<Soldier>::default())
             .add(SmoothingPlugin)
-            .add(ProxySimulationPlugin::<Soldier>::default())
             .add(LimbNodesPlugin)
-            .add(add_bodies)
-            .add(WeaponsPlugin::<CapsuleModel>::default())
-            .add(HeldWeaponPlugin)
-            .add(HighPingPlugin)
+            .add(move |app: &mut App| self.characters.add_plugins(app, Side::Client))
             .add(reflection::register_types)
     }
 }
@@ -58,23 +61,12 @@ impl PluginGroup for UnlagClientPlugins {
 impl PluginGroup for UnlagServerPlugins {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
-            .add_group(ServerNetPlugins::<Soldier>::new(self.rate))
+            .add(UnlagServerNetPlugin { rate: self.rate })
             .add(MovementPlugin)
-            .add(PawnCollisionPlugin::<Soldier>::default())
-            .add(PredictionPlugin::<Soldier>::default())
-            .add(RewindPlugin::<Soldier>::default())
-            .add(WeaponsPlugin::<CapsuleModel>::default())
-            .add(HeldWeaponPlugin)
+            .add(move |app: &mut App| self.characters.add_plugins(app, Side::Server))
             .add(add_states)
             .add(reflection::register_types)
     }
-}
-
-/// Inserts hit boxes and rig into every pawn that appears on a client.
-fn add_bodies(app: &mut App) {
-    app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
-        commands.entity(added.entity).insert_if_new(SoldierBody);
-    });
 }
 
 /// A player's soldier on the server. Place it with a [`Transform`], or spawn it with a [`SoldierState`]; add a
@@ -110,14 +102,4 @@ fn add_states(app: &mut App) {
             }
         },
     );
-}
-
-pub(crate) fn equip(
-    added: On<Add, LocalControl>,
-    pawns: Query<(), Without<InputAccumulator>>,
-    mut commands: Commands,
-) {
-    if pawns.contains(added.entity) {
-        commands.entity(added.entity).insert((InputAccumulator::default(), WeaponControls::default()));
-    }
 }

@@ -27,6 +27,7 @@ mod lifecycle;
 mod model;
 mod move_diagnostics;
 mod path_recorder;
+mod pawn_model;
 mod proxy_smoothing;
 mod proxy_update;
 mod rate;
@@ -54,6 +55,7 @@ pub use model::{MoveInput, MoveModel, MoveSystems, PublishedState, StepContext, 
 pub use move_diagnostics::MoveDiagnostics;
 pub use path_recorder::{PathKnotConfig, PathRecorder};
 pub use proxy_smoothing::ProxySmoothing;
+pub use pawn_model::PawnModel;
 pub use proxy_update::{MAX_PATH_KNOTS, ProxyUpdate};
 pub use rate::{SimulationRate, SimulationRatePlugin};
 pub use rig::{LimbPoses, LimbRig, MAX_LIMBS};

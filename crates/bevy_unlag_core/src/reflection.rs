@@ -22,6 +22,7 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<NetRole>()
         .register_type::<OwnerReconnected>()
         .register_type::<PathKnotConfig>()
+        .register_type::<PawnModel>()
         .register_type::<PoseSampler>()
         .register_type::<ProxySmoothing>()
         .register_type::<RoundTrip>()

@@ -1,26 +1,30 @@
 //! Client plugin: assigns network roles to replicated pawns and carries the mailboxes of the other crates.
 
-use core::marker::PhantomData;
-
 use bevy::prelude::*;
 use bevy_replicon::prelude::ClientReplicationStats;
-use bevy_unlag_core::{MoveModel, NetId, NetRole, ServerLeft};
-use lightyear::prelude::{client::Remote, *};
+use bevy_unlag_core::{NetId, NetRole, ServerLeft, SimulationRate};
+use lightyear::prelude::{
+    client::{ClientPlugins, Remote},
+    *,
+};
 use lightyear_guard::ClientGuardPlugin;
 
-use crate::{bandwidth, link, messages, net_sim::NetSimPlugin, session};
+use crate::{
+    bandwidth, link, messages,
+    models::{ModelIndex, NetModels},
+    net_sim::NetSimPlugin,
+    session,
+};
 
-/// Client side of the transport: exchanges mailboxes with the server. Add it after lightyear's
-/// `ClientPlugins`.
+/// Client side of the transport: exchanges mailboxes with the server. It joins lightyear's `ClientPlugins` if
+/// the app has them, and adds them otherwise. Each movement model also needs a
+/// [`NetModelPlugin`](crate::NetModelPlugin).
 ///
 /// A client controls the one pawn that the server assigns to it in the update that spawns the pawn.
-#[derive(Debug)]
-pub struct UnlagClientNetPlugin<M>(PhantomData<fn() -> M>);
-
-impl<M> Default for UnlagClientNetPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UnlagClientNetPlugin {
+    /// Tick and snapshot rate; the tick must be the server's.
+    pub rate: SimulationRate,
 }
 
 /// Systems in [`PreUpdate`] that hand received messages to mailboxes, in this order.
@@ -32,9 +36,12 @@ pub(crate) enum ReceiveSystems {
     Shots,
 }
 
-impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
+impl Plugin for UnlagClientNetPlugin {
     fn build(&self, app: &mut App) {
-        crate::plugin::add_shared_plugins(app);
+        if !app.is_plugin_added::<lightyear_sync::client::ClientPlugin>() {
+            app.add_plugins(ClientPlugins { tick_duration: self.rate.tick });
+        }
+        crate::plugin::add_shared_plugins(app, self.rate);
         if !app.is_plugin_added::<NetSimPlugin>() {
             app.add_plugins(NetSimPlugin);
         }
@@ -49,7 +56,7 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
                 .after(MessageSystems::Receive)
                 .after(ReplicationSystems::Receive),
         )
-        .add_systems(PreUpdate, assign_roles::<M>.in_set(ReceiveSystems::Roles))
+        .add_systems(PreUpdate, assign_roles.in_set(ReceiveSystems::Roles))
         .init_resource::<ClientReplicationStats>()
         .add_systems(PreUpdate, bandwidth::count_replication.after(ReplicationSystems::Receive));
         #[cfg(feature = "prediction")]
@@ -58,7 +65,7 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
         crate::clock::client_plugin(app);
         app.add_plugins(ClientGuardPlugin);
         messages::client_plugin(app);
-        session::client_plugin::<M>(app);
+        session::client_plugin(app);
         #[cfg(feature = "smoothing")]
         crate::snapshots::client_plugin(app);
         #[cfg(feature = "weapons")]
@@ -68,24 +75,26 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
 
 /// Assigns the [`NetRole`] of each new pawn: autonomous proxy if the server marks it as controlled in the
 /// same update that spawns it, otherwise simulated proxy.
-fn assign_roles<M: MoveModel>(
-    pawns: Query<(Entity, Has<Controlled>), (With<NetId>, With<Remote>, Without<NetRole>)>,
+fn assign_roles(
+    models: Option<Res<NetModels>>,
+    pawns: Query<
+        (Entity, &NetId, Option<&ModelIndex>, Has<Controlled>),
+        (With<Remote>, Without<NetRole>),
+    >,
     mut commands: Commands,
 ) {
-    for (entity, ours) in &pawns {
+    for (entity, id, index, owned) in &pawns {
         let mut pawn = commands.entity(entity);
-        if ours {
-            #[cfg(not(feature = "prediction"))]
-            pawn.insert(NetRole::AutonomousProxy);
-            #[cfg(feature = "prediction")]
-            pawn.insert(bevy_unlag_prediction::AutonomousPawn::<M>::default());
-            #[cfg(feature = "smoothing")]
-            pawn.remove::<bevy_unlag_smoothing::SnapshotInbox>();
-        } else {
-            pawn.insert(NetRole::SimulatedProxy);
-            #[cfg(feature = "smoothing")]
-            pawn.insert_if_new(bevy_unlag_smoothing::SnapshotInbox::default());
+        let known = models.as_ref().is_some_and(|models| models.insert(index, owned, &mut pawn));
+        if owned && known {
+            continue;
         }
+        if owned {
+            warn_once!("{id:?} is this client's, but its movement model is missing: add its NetModelPlugin");
+        }
+        pawn.insert(NetRole::SimulatedProxy);
+        #[cfg(feature = "smoothing")]
+        pawn.insert_if_new(bevy_unlag_smoothing::SnapshotInbox::default());
     }
 }
 

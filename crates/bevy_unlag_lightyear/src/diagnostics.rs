@@ -4,7 +4,6 @@ use core::time::Duration;
 
 use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
 use bevy_unlag_core::{SetupDiagnostics, SetupIssue, SimulationRate};
-use lightyear::prelude::MessageRegistry;
 
 use crate::link::AppliedSpeed;
 
@@ -14,15 +13,6 @@ pub(crate) fn plugin(app: &mut App) {
         .add_systems(Startup, check_error_handler)
         .add_systems(Update, check_tick_rates)
         .add_systems(PostUpdate, check_game_speed);
-}
-
-/// Panics with an explanation if lightyear is missing: registration would otherwise panic without one.
-pub(crate) fn expect_lightyear(app: &App) {
-    assert!(
-        app.world().contains_resource::<MessageRegistry>(),
-        "bevy_unlag: lightyear's plugins are missing: add its ClientPlugins or ServerPlugins before the \
-         suite's net plugins, or use ClientNetPlugins or ServerNetPlugins, which contain both"
-    );
 }
 
 /// Detects an app without an error handler: bytes from a peer can make lightyear's systems fail, and Bevy's
@@ -110,11 +100,5 @@ mod tests {
         assert!(differ(tick, Duration::from_nanos(15_625_000)));
         assert!(differ(tick, Duration::ZERO));
         assert_eq!(milliseconds(Duration::from_nanos(15_625_000)), "15.625 ms");
-    }
-
-    #[test]
-    #[should_panic(expected = "ClientPlugins or ServerPlugins before the suite's net plugins")]
-    fn missing_lightyear_plugins_panic_with_an_explanation() {
-        expect_lightyear(&App::new());
     }
 }

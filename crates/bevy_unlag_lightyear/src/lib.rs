@@ -35,6 +35,7 @@ pub mod fuzzing;
 mod held_weapon;
 mod link;
 mod messages;
+mod models;
 #[cfg(feature = "prediction")]
 mod moves;
 mod net_sim;
@@ -66,9 +67,9 @@ pub use messages::{
     AddGameMessage, Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules, MessageSource,
     MessageVerdict, Outbox, Received,
 };
+pub use models::NetModelPlugin;
 pub use net_sim::{NetSim, NetSimPlugin};
 pub use pawn::{NetworkedPawn, ReplicatedPawn};
-pub use plugin::{ClientNetPlugins, ServerNetPlugins};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use predicted_component::{ReplicatePredicted, ValueRequest};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};

@@ -5,6 +5,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 use lightyear::prelude::*;
 use lightyear_guard::BindMessage;
+use crate::models::ModelIndex;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
@@ -268,6 +269,7 @@ impl Plugin for UnlagProtocolPlugin {
             .close_channel::<GameUnreliableChannel>();
 
         app.component::<NetId>().replicate_once();
+        app.component::<ModelIndex>().replicate_once();
     }
 }
 

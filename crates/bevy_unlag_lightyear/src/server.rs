@@ -1,10 +1,8 @@
 //! Server plugin: moves data between messages and mailboxes, enforces ownership, sends snapshots.
 
-use core::marker::PhantomData;
-
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, SimulationRate, VisualSystems};
-use lightyear::prelude::*;
+use bevy_unlag_core::{SimulationRate, VisualSystems};
+use lightyear::prelude::{server::ServerPlugins, *};
 use lightyear_guard::ServerGuardPlugin;
 
 use crate::{budget, link, messages, session, visibility};
@@ -18,21 +16,22 @@ pub(crate) enum SendSystems {
     Shots,
 }
 
-/// Server side of the transport: exchanges mailboxes with the clients. Add it after lightyear's
-/// `ServerPlugins`.
-#[derive(Debug)]
-pub struct UnlagServerNetPlugin<M>(PhantomData<fn() -> M>);
-
-impl<M> Default for UnlagServerNetPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
+/// Server side of the transport: exchanges mailboxes with the clients. It joins lightyear's `ServerPlugins` if
+/// the app has them, and adds them otherwise. Each movement model also needs a
+/// [`NetModelPlugin`](crate::NetModelPlugin).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UnlagServerNetPlugin {
+    /// Tick and snapshot rate; the tick must be the clients'.
+    pub rate: SimulationRate,
 }
 
-impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
+impl Plugin for UnlagServerNetPlugin {
     fn build(&self, app: &mut App) {
-        crate::plugin::add_shared_plugins(app);
-        let rate = *app.world_mut().get_resource_or_init::<SimulationRate>();
+        if !app.is_plugin_added::<lightyear_sync::server::ServerPlugin>() {
+            app.add_plugins(ServerPlugins { tick_duration: self.rate.tick });
+        }
+        crate::plugin::add_shared_plugins(app, self.rate);
+        let rate = *app.world().resource::<SimulationRate>();
         app.insert_resource(ReplicationMetadata::new(rate.snapshot_interval()))
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
                 commands.entity(added.entity).insert((ReplicationSender, link::disabled_pings()));
@@ -48,7 +47,7 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
         crate::moves::server_plugin(app);
         app.add_plugins(ServerGuardPlugin);
         messages::server_plugin(app);
-        session::server_plugin::<M>(app);
+        session::server_plugin(app);
         budget::server_plugin(app);
         app.add_plugins(visibility::plugin);
         #[cfg(feature = "smoothing")]
@@ -57,15 +56,5 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
         crate::clock::server_plugin(app);
         #[cfg(feature = "weapons")]
         crate::shot_effects::server_plugin(app);
-    }
-
-    /// Adds the recording of paths, without which no pawn would be published, unless the app or rewind has.
-    #[cfg(feature = "smoothing")]
-    fn finish(&self, app: &mut App) {
-        use bevy_unlag_smoothing::PathRecordingPlugin;
-
-        if !app.is_plugin_added::<PathRecordingPlugin<M>>() {
-            app.add_plugins(PathRecordingPlugin::<M>::default());
-        }
     }
 }

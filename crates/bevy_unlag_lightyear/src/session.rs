@@ -44,16 +44,16 @@ impl Default for SessionConfig {
     }
 }
 
-pub(crate) fn server_plugin<M: MoveModel>(app: &mut App) {
+pub(crate) fn server_plugin(app: &mut App) {
     app.init_resource::<SessionConfig>();
-    handshake::server_plugin::<M>(app);
+    handshake::server_plugin(app);
     players::plugin(app);
-    restart::server_plugin::<M>(app);
+    restart::server_plugin(app);
     shutdown::server_plugin(app);
 }
 
-pub(crate) fn client_plugin<M: MoveModel>(app: &mut App) {
-    handshake::client_plugin::<M>(app);
+pub(crate) fn client_plugin(app: &mut App) {
+    handshake::client_plugin(app);
     restart::client_plugin(app);
     shutdown::client_plugin(app);
 }

@@ -4,7 +4,7 @@ use core::{fmt, marker::PhantomData};
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PublishedState, SnapshotAcks, Tick,
+    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PawnModel, PublishedState, SnapshotAcks, Tick,
     TransformWatch, VisualOffset,
 };
 
@@ -25,6 +25,7 @@ use crate::{
 #[reflect(Component, Default, type_path = false)]
 #[require(
     NetRole = NetRole::AutonomousProxy,
+    PawnModel = PawnModel::of::<M>(),
     LocalControl,
     MoveInput<M> = MoveInput(M::Input::default()),
     SavedMoves<M>,
@@ -46,6 +47,7 @@ pub struct AutonomousPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M
 #[reflect(Component, Default, type_path = false)]
 #[require(
     NetRole = NetRole::Authority,
+    PawnModel = PawnModel::of::<M>(),
     MoveQueue<M>,
     ScheduledPushes<M>,
     TimeDiscrepancy,
@@ -63,6 +65,7 @@ pub struct AuthorityPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>
 #[reflect(Component, Default, type_path = false)]
 #[require(
     NetRole = NetRole::Authority,
+    PawnModel = PawnModel::of::<M>(),
     LocalControl,
     ScheduledPushes<M>,
     MoveInput<M> = MoveInput(M::Input::default()),

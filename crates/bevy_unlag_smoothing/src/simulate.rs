@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PoseSample, PoseSampler, ProxySmoothing,
+    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PawnModel, PoseSample, PoseSampler, ProxySmoothing,
     SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
 };
 
@@ -12,7 +12,7 @@ use crate::plugin::{SmoothingPlugin, SmoothingSystems};
 
 /// Simulates proxies of the model `M` with [`ProxySmoothing::Simulate`] by [`MoveModel::proxy_step`], so
 /// that walls deflect them and floors support them; without this plugin they are extrapolated without
-/// collision. Costs one cheap step per such proxy and frame, and some more after an update.
+/// collision. Pawns of another [`PawnModel`] are left alone. Costs one cheap step per such proxy and frame, and some more after an update.
 #[doc(alias = "SimulateMovement")]
 #[derive(Debug)]
 pub struct ProxySimulationPlugin<M>(PhantomData<fn() -> M>);
@@ -50,7 +50,7 @@ fn simulate<M: MoveModel>(
     world: StaticSystemParam<M::World>,
     mut proxies: Query<(
         Entity,
-        &NetRole,
+        (&NetRole, Option<&PawnModel>),
         &ProxySmoothing,
         &SnapshotHistory,
         &mut DrawnPose,
@@ -60,8 +60,11 @@ fn simulate<M: MoveModel>(
 ) {
     let Some(model) = model else { return };
     let bases = bases.at(tick.zip(fixed).map(|(tick, fixed)| tick.frame_time(&fixed)).unwrap_or_default());
-    for (entity, role, mode, history, mut drawn, carried) in &mut proxies {
+    for (entity, (role, kind), mode, history, mut drawn, carried) in &mut proxies {
         let ViewStamp::Extrapolated { from, time } = drawn.stamp else { continue };
+        if kind.is_some_and(|kind| !kind.is::<M>()) {
+            continue;
+        }
         if *role != NetRole::SimulatedProxy || *mode != ProxySmoothing::Simulate || !drawn.pose.alive {
             continue;
         }

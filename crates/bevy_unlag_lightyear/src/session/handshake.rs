@@ -4,17 +4,13 @@
 use core::{fmt, time::Duration};
 
 use bevy::{
-    ecs::{message::Message, system::StaticSystemParam, system::SystemParam},
+    ecs::{message::Message, system::SystemParam},
     prelude::*,
 };
 use bevy_replicon::{
     client::ClientSystems, prelude::ClientState as ReplicationState, shared::protocol::ProtocolHash,
 };
-#[cfg(not(feature = "prediction"))]
-use bevy_unlag_core::LocalControl;
-use bevy_unlag_core::{BitReader, MoveDiagnostics, MoveModel, SetupDiagnostics, Wire};
-#[cfg(feature = "prediction")]
-use bevy_unlag_prediction::SavedMoves;
+use bevy_unlag_core::{BitReader, SetupDiagnostics, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 use lightyear_guard::{IngressRefusal, Kick, KickReason, PendingKick, SetupDifference, record_refusal};
 
@@ -25,6 +21,7 @@ use super::{
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
     diagnostics::compare_with_server,
+    models::{NetModels, any_pawn_has_moved, current_setup},
     protocol::{
         Hello, HelloMessage, ProtocolVersion, ServerEventChannel, Setup, SetupChannel, SetupMessage, bytes,
     },
@@ -97,6 +94,7 @@ struct Registries<'w> {
     components: Option<ResMut<'w, ComponentRegistry>>,
     channels: Option<ResMut<'w, ChannelRegistry>>,
     game: Res<'w, crate::messages::GameMessageTypes>,
+    models: Option<Res<'w, NetModels>>,
     /// Hash of the replicated components and their rules, which lightyear's own check does not cover.
     replication: Option<Res<'w, ProtocolHash>>,
 }
@@ -109,6 +107,7 @@ impl Registries<'_> {
             self.components.as_mut().map_or(0, |components| components.finish()),
             self.channels.as_mut().map_or(0, |channels| channels.finish()),
             self.game.hash(),
+            self.models.as_deref().map_or(0, NetModels::hash),
             self.replication.as_deref().map_or(0, number),
         ];
         parts.into_iter().fold(0x811c_9dc5, |hash: u32, part| {
@@ -127,12 +126,12 @@ fn number(hash: &ProtocolHash) -> u64 {
         .fold(0, |number: u64, digit| number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')))
 }
 
-pub(super) fn server_plugin<M: MoveModel>(app: &mut App) {
-    app.add_observer(send_hello::<M>)
-        .add_systems(PreUpdate, compare_client_setups::<M>.after(MessageSystems::Receive));
+pub(super) fn server_plugin(app: &mut App) {
+    app.add_observer(send_hello)
+        .add_systems(PreUpdate, receive_setups.pipe(compare_client_setups).after(MessageSystems::Receive));
 }
 
-pub(super) fn client_plugin<M: MoveModel>(app: &mut App) {
+pub(super) fn client_plugin(app: &mut App) {
     app.add_message::<ProtocolMismatch>()
         .add_message::<SetupMismatch>()
         .add_observer(|connected: On<Add, Connected>, mut commands: Commands| {
@@ -143,7 +142,7 @@ pub(super) fn client_plugin<M: MoveModel>(app: &mut App) {
         .configure_sets(OnEnter(ReplicationState::Connected), ClientSystems::Receive.run_if(is_understood))
         .add_systems(
             PreUpdate,
-            (receive_hello, compare_setup::<M>)
+            (receive_hello, compare_setup.run_if(any_with_component::<PendingSetup>))
                 .chain()
                 .after(MessageSystems::Receive)
                 .after(ReplicationSystems::Receive),
@@ -154,33 +153,35 @@ fn is_understood(links: Query<(), (With<Client>, With<HelloAccepted>)>) -> bool 
     !links.is_empty()
 }
 
-/// Returns the current setup of this app.
-pub(super) fn setup_of<M: MoveModel>(
-    epoch: u8,
-    model: Option<&M::Config>,
-    world: &bevy::ecs::system::SystemParamItem<M::World>,
-) -> Setup {
-    let config = model.map_or(0, |model| M::Diagnostics::config_hash(model, world));
-    Setup { epoch, config, level: M::Diagnostics::level_hash(world) }
+fn send_hello(
+    connected: On<Add, Connected>,
+    links: Query<(), (With<MessageSender<HelloMessage>>, With<ClientOf>)>,
+    mut commands: Commands,
+) {
+    let entity = connected.entity;
+    if links.contains(entity) {
+        commands.queue(move |world: &mut World| {
+            let epoch = world.resource::<MatchEpoch>().number;
+            let setup = current_setup(world, epoch, None);
+            // Fails only if the link has gone in the meantime.
+            let _ = world.run_system_cached_with(write_hello, (entity, setup));
+        });
+    }
 }
 
-fn send_hello<M: MoveModel>(
-    connected: On<Add, Connected>,
-    (version, epoch): (Res<ProtocolVersion>, Res<MatchEpoch>),
+fn write_hello(
+    In((entity, setup)): In<(Entity, Setup)>,
+    version: Res<ProtocolVersion>,
     mut registries: Registries,
-    model: Option<Res<M::Config>>,
-    world: StaticSystemParam<M::World>,
     fixed: Res<Time<Fixed>>,
-    mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>,
+    mut links: Query<&mut MessageSender<HelloMessage>>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
-    if let Ok(mut link) = links.get_mut(connected.entity) {
-        let setup = setup_of::<M>(epoch.number, model.as_deref(), &world);
-        let tick = u32::try_from(fixed.timestep().as_nanos()).unwrap_or(u32::MAX);
-        let bytes = bytes(&Hello { version: version.0, registry: registries.hash(), tick, setup });
-        bandwidth.count(MessageClass::Hello, bytes.len(), 1);
-        link.send::<ServerEventChannel>(HelloMessage(bytes));
-    }
+    let Ok(mut link) = links.get_mut(entity) else { return };
+    let tick = u32::try_from(fixed.timestep().as_nanos()).unwrap_or(u32::MAX);
+    let bytes = bytes(&Hello { version: version.0, registry: registries.hash(), tick, setup });
+    bandwidth.count(MessageClass::Hello, bytes.len(), 1);
+    link.send::<ServerEventChannel>(HelloMessage(bytes));
 }
 
 fn receive_hello(
@@ -223,33 +224,25 @@ fn receive_hello(
 
 /// Compares the announced setup with this client's, once its own pawn has moved: by then the level is loaded.
 /// Sends the client's setup to the server.
-fn compare_setup<M: MoveModel>(
-    mut links: Query<(Entity, &PendingSetup, &mut MessageSender<SetupMessage>), With<Connected>>,
-    #[cfg(feature = "prediction")] pawns: Query<&SavedMoves<M>>,
-    #[cfg(not(feature = "prediction"))] pawns: Query<(), With<LocalControl>>,
-    model: Option<Res<M::Config>>,
-    world: StaticSystemParam<M::World>,
-    mut mismatch: MessageWriter<SetupMismatch>,
-    mut commands: Commands,
+fn compare_setup(
+    world: &mut World,
+    links: &mut QueryState<(Entity, &PendingSetup), (With<Connected>, With<MessageSender<SetupMessage>>)>,
 ) {
-    #[cfg(feature = "prediction")]
-    let has_moved = pawns.iter().any(|saved| saved.last_simulated().is_some());
-    #[cfg(not(feature = "prediction"))]
-    let has_moved = !pawns.is_empty();
-    if !has_moved {
+    if !any_pawn_has_moved(world) {
         return;
     }
-    for (entity, PendingSetup(server), mut link) in &mut links {
-        commands.entity(entity).remove::<PendingSetup>();
-        let mut own = setup_of::<M>(server.epoch, model.as_deref(), &world);
-        if model.is_none() {
-            own.config = server.config;
-        }
-        for found in differences(server, &own) {
+    let pending: Vec<_> = links.iter(world).map(|(entity, pending)| (entity, pending.0)).collect();
+    for (entity, server) in pending {
+        let own = current_setup(world, server.epoch, Some(&server));
+        for found in differences(&server, &own) {
             warn!("{found}");
-            mismatch.write(SetupMismatch(found));
+            world.write_message(SetupMismatch(found));
         }
-        link.send::<SetupChannel>(SetupMessage(bytes(&own)));
+        let mut link = world.entity_mut(entity);
+        link.remove::<PendingSetup>();
+        if let Some(mut sender) = link.get_mut::<MessageSender<SetupMessage>>() {
+            sender.send::<SetupChannel>(SetupMessage(bytes(&own)));
+        }
     }
 }
 
@@ -266,14 +259,14 @@ struct ComparedIn(u8);
 type SetupLink =
     (Entity, &'static RemoteId, &'static mut MessageReceiver<SetupMessage>, Option<&'static ComparedIn>);
 
-/// Compares the setups that clients send, once per match and client: hashing a large level takes time.
-fn compare_client_setups<M: MoveModel>(
-    (config, epoch): (Res<SessionConfig>, Res<MatchEpoch>),
-    model: Option<Res<M::Config>>,
-    world: StaticSystemParam<M::World>,
+/// Returns the setups that clients have sent, the first of each match and client: hashing a large level takes
+/// time.
+fn receive_setups(
+    epoch: Res<MatchEpoch>,
     mut links: Query<SetupLink, (With<ClientOf>, Without<PendingKick>)>,
     mut commands: Commands,
-) {
+) -> Vec<(Entity, PeerId, Setup)> {
+    let mut received = Vec::new();
     for (entity, peer, mut link, judged) in &mut links {
         let mut judged = judged.map(|judged| judged.0);
         for message in link.receive() {
@@ -288,12 +281,20 @@ fn compare_client_setups<M: MoveModel>(
             }
             judged = Some(epoch.number);
             commands.entity(entity).insert(ComparedIn(epoch.number));
-            let server = setup_of::<M>(epoch.number, model.as_deref(), &world);
-            let Some(found) = differences(&server, &client).next() else { continue };
-            warn!("client {:?} differs from this server in its {found:?}", peer.0);
-            if config.setup == SetupRule::Refuse {
-                commands.trigger(Kick { entity, reason: KickReason::Setup(found) });
-            }
+            received.push((entity, peer.0, client));
+        }
+    }
+    received
+}
+
+/// Compares clients' setups with the server's.
+fn compare_client_setups(In(received): In<Vec<(Entity, PeerId, Setup)>>, world: &mut World) {
+    for (entity, peer, client) in received {
+        let server = current_setup(world, client.epoch, None);
+        let Some(found) = differences(&server, &client).next() else { continue };
+        warn!("client {peer:?} differs from this server in its {found:?}");
+        if world.resource::<SessionConfig>().setup == SetupRule::Refuse {
+            world.trigger(Kick { entity, reason: KickReason::Setup(found) });
         }
     }
 }

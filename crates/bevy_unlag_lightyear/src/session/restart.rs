@@ -1,13 +1,14 @@
 //! Restart of the match on a running server: removes the state of the old match on both sides.
 
-use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MatchReset, MoveModel, Tick, Wire};
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MatchReset, Tick, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
-use super::handshake::{PendingSetup, setup_of};
+use super::handshake::PendingSetup;
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
     client::ReceiveSystems,
+    models::current_setup,
     protocol::{RestartMessage, ServerEventChannel, Setup},
 };
 
@@ -59,13 +60,13 @@ impl MatchEpoch {
 #[derive(Component, Clone, Copy, Debug)]
 pub(crate) struct KnownEpoch(u8);
 
-pub(super) fn server_plugin<M: MoveModel>(app: &mut App) {
+pub(super) fn server_plugin(app: &mut App) {
     app.init_resource::<MatchEpoch>()
         .add_observer(|_: On<RestartMatch>, mut epoch: ResMut<MatchEpoch>| epoch.requested = true)
         .add_systems(First, begin.run_if(|epoch: Res<MatchEpoch>| epoch.requested))
         .add_systems(
             PostUpdate,
-            announce_restart::<M>
+            announce_restart
                 .run_if(|epoch: Res<MatchEpoch>| epoch.is_pending())
                 .before(MessageSystems::Send),
         );
@@ -92,24 +93,25 @@ fn begin(tick: Res<CurrentTick>, mut epoch: ResMut<MatchEpoch>, mut commands: Co
 }
 
 /// Announces the restart a tick later, when the game has set up the new match.
-fn announce_restart<M: MoveModel>(
-    tick: Res<CurrentTick>,
-    mut epoch: ResMut<MatchEpoch>,
-    model: Option<Res<M::Config>>,
-    world: StaticSystemParam<M::World>,
-    mut links: Query<&mut MessageSender<RestartMessage>, (With<ClientOf>, With<Connected>)>,
-    mut bandwidth: ResMut<Bandwidth>,
+fn announce_restart(
+    world: &mut World,
+    links: &mut QueryState<&mut MessageSender<RestartMessage>, (With<ClientOf>, With<Connected>)>,
 ) {
-    let Some(began) = epoch.unannounced.filter(|began| tick.0.is_newer_than(*began)) else { return };
+    let tick = world.resource::<CurrentTick>().0;
+    let mut epoch = world.resource_mut::<MatchEpoch>();
+    let Some(began) = epoch.unannounced.filter(|began| tick.is_newer_than(*began)) else { return };
     epoch.unannounced = None;
+    let number = epoch.number;
     let mut w = BitWriter::default();
-    setup_of::<M>(epoch.number, model.as_deref(), &world).write(&mut w);
+    current_setup(world, number, None).write(&mut w);
     began.write(&mut w);
     let bytes = w.finish();
-    for mut link in &mut links {
-        bandwidth.count(MessageClass::Hello, bytes.len(), 1);
+    let mut sent = 0;
+    for mut link in links.iter_mut(world) {
+        sent += 1;
         link.send::<ServerEventChannel>(RestartMessage(bytes.clone()));
     }
+    world.resource_mut::<Bandwidth>().count(MessageClass::Hello, bytes.len(), sent);
 }
 
 /// Resets the match state: another connection may be to another server, which numbers its own matches.

@@ -1,0 +1,53 @@
+//! Kinds of characters: a movement model with everything that an app needs for it.
+
+mod capsule;
+#[cfg(feature = "kart")]
+mod kart;
+mod list;
+mod with_weapons;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveExtension, MoveModel};
+use bevy_unlag_movement::CapsuleInput;
+
+pub use list::Characters;
+
+/// Side of the connection for which plugins are added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The app draws pawns and predicts its own.
+    Client,
+    /// The app is the authority over all pawns. A listen server is on this side.
+    Server,
+}
+
+/// A movement model that can be added to [`Characters`]. Prediction, smoothing, rewind and the transport follow
+/// for every model; this trait adds what they cannot know.
+///
+/// It is implemented for [`CapsuleModel`](bevy_unlag_movement::CapsuleModel), with and without abilities, and
+/// for [`WithWeapons`](bevy_unlag_weapons::WithWeapons) of every character. For a model of a game's own, all
+/// functions have defaults.
+pub trait Character: MoveModel {
+    /// Returns the components that a pawn gets when it appears on a machine, as far as it lacks them: usually
+    /// [`HitBoxes`](bevy_unlag_rewind::HitBoxes) and [`LimbRig`](bevy_unlag_core::LimbRig). They must be the
+    /// same on all machines. Default: none, and the pawn cannot be hit.
+    fn body() -> impl Bundle {}
+
+    /// Converts the standard controls to input, which includes everything that it replaces from the last tick.
+    /// Default: the input stays, and the game writes [`MoveInput`](bevy_unlag_core::MoveInput) itself.
+    fn apply_controls(input: &mut Self::Input, controls: &CapsuleInput) {
+        let _ = (input, controls);
+    }
+
+    /// Adds plugins and resources. Called once for each character. Default: nothing.
+    fn build(app: &mut App, side: Side) {
+        let _ = (app, side);
+    }
+
+    /// Like [`build`](Self::build) for this character with an extension, such as weapons: systems that use
+    /// [`MoveModel::State`] find the state of [`Extended`](bevy_unlag_core::Extended) in its place. Default:
+    /// the same as without.
+    fn build_extended<X: MoveExtension>(app: &mut App, side: Side) {
+        Self::build(app, side);
+    }
+}

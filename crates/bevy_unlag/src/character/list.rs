@@ -1,0 +1,92 @@
+//! List of the characters of an app, and the plugins that each of them needs.
+
+use core::fmt;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveInput, PawnModel, PublishedState, StepEvent};
+use bevy_unlag_lightyear::NetModelPlugin;
+use bevy_unlag_prediction::PredictionPlugin;
+use bevy_unlag_rewind::RewindPlugin;
+use bevy_unlag_smoothing::ProxySimulationPlugin;
+
+use super::{Character, Side};
+use crate::{controls, plugins::Soldier};
+
+/// Characters of an app. Client and server need the same ones in the same order: keep the list in a function
+/// that both call. Default: a [`Soldier`](crate::Soldier).
+///
+/// ```
+/// use bevy_unlag::{Characters, Soldier, SoldierWith, movement::Dash};
+///
+/// fn characters() -> Characters {
+///     Characters::none().with::<Soldier>().with::<SoldierWith<Dash>>()
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Characters(Vec<(&'static str, fn(&mut App, Side))>);
+
+impl Default for Characters {
+    fn default() -> Self {
+        Self::of::<Soldier>()
+    }
+}
+
+impl fmt::Debug for Characters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl Characters {
+    /// Returns an empty list.
+    #[must_use]
+    pub fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Returns a list with one character.
+    #[must_use]
+    pub fn of<C: Character>() -> Self {
+        Self::none().with::<C>()
+    }
+
+    /// Adds a character.
+    #[must_use]
+    pub fn with<C: Character>(mut self) -> Self {
+        self.0.push((core::any::type_name::<C>(), add::<C>));
+        self
+    }
+
+    pub(crate) fn add_plugins(&self, app: &mut App, side: Side) {
+        for (_, add) in &self.0 {
+            add(app, side);
+        }
+    }
+}
+
+fn add<C: Character>(app: &mut App, side: Side) {
+    if app.is_plugin_added::<PredictionPlugin<C>>() {
+        return;
+    }
+    app.add_plugins((NetModelPlugin::<C>::default(), PredictionPlugin::<C>::default()));
+    match side {
+        Side::Client => app.add_plugins(ProxySimulationPlugin::<C>::default()),
+        Side::Server => app.add_plugins(RewindPlugin::<C>::default()),
+    };
+    app.register_type::<MoveInput<C>>()
+        .register_type::<PublishedState<C>>()
+        .register_type::<StepEvent<C>>()
+        .add_observer(insert_body::<C>);
+    controls::add_character::<C>(app);
+    C::build(app, side);
+}
+
+fn insert_body<C: Character>(
+    added: On<Add, PawnModel>,
+    models: Query<&PawnModel>,
+    mut commands: Commands,
+) {
+    if models.get(added.entity).is_ok_and(PawnModel::is::<C>) {
+        commands.entity(added.entity).insert_if_new(C::body());
+    }
+}

@@ -1,0 +1,30 @@
+//! Characters with weapons.
+
+use bevy::prelude::*;
+use bevy_unlag_lightyear::HeldWeaponPlugin;
+use bevy_unlag_movement::CapsuleInput;
+use bevy_unlag_weapons::{HighPingPlugin, WeaponExtension, WeaponsPlugin, WithWeapons};
+
+use super::{Character, Side};
+
+impl<B: Character> Character for WithWeapons<B> {
+    fn body() -> impl Bundle {
+        B::body()
+    }
+
+    fn apply_controls(input: &mut Self::Input, controls: &CapsuleInput) {
+        B::apply_controls(&mut input.body, controls);
+    }
+
+    fn build(app: &mut App, side: Side) {
+        B::build_extended::<WeaponExtension>(app, side);
+        app.add_plugins(WeaponsPlugin::<B>::default());
+        // Once, however many characters carry weapons.
+        if !app.is_plugin_added::<HeldWeaponPlugin>() {
+            app.add_plugins(HeldWeaponPlugin);
+        }
+        if side == Side::Client && !app.is_plugin_added::<HighPingPlugin>() {
+            app.add_plugins(HighPingPlugin);
+        }
+    }
+}
