@@ -23,6 +23,7 @@ pub(crate) fn register_types(app: &mut App) {
 }
 
 /// Registers the public types of karts.
+#[cfg(feature = "kart")]
 pub(crate) fn register_kart_types(app: &mut App) {
     app.register_type::<KartConfig>()
         .register_type::<KartState>()

@@ -15,7 +15,7 @@ use crate::{
     limb_nodes,
     limb_nodes::LimbNodesPlugin,
     limits::{MatchStart, RewindLimits},
-    missing_hit_boxes, moved_colliders, reset, table,
+    missing_hit_boxes, reset, table,
     table::RewindTable,
     view_time_validator,
     view_time_validator::ViewValidationConfig,
@@ -106,6 +106,6 @@ impl Plugin for RewindQueryPlugin {
             .add_systems(Last, table::update_table.in_set(RewindSystems::UpdateTable))
             .add_systems(PostUpdate, drawn_query::set_base_view_time.after(VisualSystems::Draw));
         #[cfg(feature = "moved_colliders")]
-        app.add_plugins(moved_colliders::plugin);
+        app.add_plugins(crate::moved_colliders::plugin);
     }
 }

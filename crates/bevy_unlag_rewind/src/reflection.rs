@@ -18,11 +18,12 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<LimbRecordInterval>()
         .register_type::<MatchStart>()
         .register_type::<Occluder>()
-        .register_type::<RewindBackend>()
         .register_type::<RewindLimits>()
         .register_type::<Team>()
         .register_type::<ViewTimeValidator>()
         .register_type::<ViewValidationConfig>();
+    #[cfg(feature = "moved_colliders")]
+    app.register_type::<RewindBackend>();
     #[cfg(feature = "gizmos")]
     app.register_type::<RewindView>();
 }
