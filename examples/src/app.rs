@@ -47,6 +47,7 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.weapon_set.arsenal());
     app.add_plugins(UnlagServerPlugins {
         rate: SimulationRate { tick: options.tick.unwrap_or(TICK), ..default() },
+        ..default()
     });
     app.add_plugins((RulesProtocolPlugin, RulesPlugin));
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;

@@ -6,7 +6,7 @@ use bevy::{ecs::error::FallbackErrorHandler, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{SetupDiagnostics, SetupIssue},
     movement::{KartModel, KartPlugin, MovementPlugin},
-    net::{GameSpeed, ServerNetPlugins},
+    net::{GameSpeed, NetModelPlugin, UnlagServerNetPlugin},
     prediction::PredictionPlugin,
     smoothing::PathRecordingPlugin,
 };
@@ -143,7 +143,8 @@ fn app_without_an_error_handler_is_reported() {
 fn server_without_rewind_records_the_paths_that_it_publishes() {
     let mut app = bevy_unlag_testkit::headless_app();
     app.add_plugins((
-        ServerNetPlugins::<KartModel>::new(SimulationRate::default()),
+        UnlagServerNetPlugin::default(),
+        NetModelPlugin::<KartModel>::default(),
         MovementPlugin,
         KartPlugin,
         PredictionPlugin::<KartModel>::default(),

@@ -3,6 +3,7 @@
 mod agreement;
 mod bandwidth;
 mod bases;
+mod characters;
 mod components;
 mod correction;
 mod crate_dependencies;

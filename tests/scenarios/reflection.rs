@@ -8,7 +8,7 @@ use unlag_examples::app;
 use super::*;
 
 /// Public types without reflection, and the reason.
-const NOT_REFLECTED: [(&str, &str); 10] = [
+const NOT_REFLECTED: [(&str, &str); 11] = [
     ("BoundMessages", "type ids of lightyear's registries"),
     ("ComponentFilters", "replicon's filter bits"),
     ("GameMessageTypes", "functions that decode and deliver messages"),
@@ -16,6 +16,7 @@ const NOT_REFLECTED: [(&str, &str); 10] = [
     ("MovedColliders", "rapier colliders behind a lock"),
     ("MoverScene", "a spatial index of rapier colliders"),
     ("NetworkedPawn", "a marker with a model; `AuthorityPawn`, which it requires, is reflected"),
+    ("CharacterPawn", "a marker with a model; `AuthorityPawn`, which it requires, is reflected"),
     ("Outgoing", "a buffer of encoded messages that each frame empties"),
     ("ProjectilesInFlight", "validation state; `DrawnProjectile` has what clients see"),
     ("RewindTable", "a spatial index of recorded paths"),

@@ -4,6 +4,7 @@ mod capsule;
 #[cfg(feature = "kart")]
 mod kart;
 mod list;
+mod pawn;
 mod with_weapons;
 
 use bevy::prelude::*;
@@ -11,6 +12,7 @@ use bevy_unlag_core::{MoveExtension, MoveModel};
 use bevy_unlag_movement::CapsuleInput;
 
 pub use list::Characters;
+pub use pawn::CharacterPawn;
 
 /// Side of the connection for which plugins are added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,13 +27,18 @@ pub enum Side {
 /// for every model; this trait adds what they cannot know.
 ///
 /// It is implemented for [`CapsuleModel`](bevy_unlag_movement::CapsuleModel), with and without abilities, and
-/// for [`WithWeapons`](bevy_unlag_weapons::WithWeapons) of every character. For a model of a game's own, all
-/// functions have defaults.
+/// for [`WithWeapons`](bevy_unlag_weapons::WithWeapons) of every character.
 pub trait Character: MoveModel {
+    /// Returns the state of a pawn that is placed at a position in metres.
+    fn state_at(position: Vec3) -> Self::State;
+
     /// Returns the components that a pawn gets when it appears on a machine, as far as it lacks them: usually
     /// [`HitBoxes`](bevy_unlag_rewind::HitBoxes) and [`LimbRig`](bevy_unlag_core::LimbRig). They must be the
     /// same on all machines. Default: none, and the pawn cannot be hit.
     fn body() -> impl Bundle {}
+
+    /// Returns the components that a [`CharacterPawn`] gets on the server, as far as it lacks them. Default: none.
+    fn equipment() -> impl Bundle {}
 
     /// Converts the standard controls to input, which includes everything that it replaces from the last tick.
     /// Default: the input stays, and the game writes [`MoveInput`](bevy_unlag_core::MoveInput) itself.

@@ -28,7 +28,7 @@ pub use bevy_unlag_weapons as weapons;
 pub use lightyear_guard as guard;
 pub use link_conditioner;
 
-pub use character::{Character, Characters, Side};
+pub use character::{Character, CharacterPawn, Characters, Side};
 pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};
 pub use plugins::{
     HostSoldierPawn, Soldier, SoldierBody, SoldierPawn, SoldierState, SoldierWith, UnlagClientPlugins,

@@ -18,7 +18,7 @@ use crate::{
 pub type Soldier = WithWeapons<CapsuleModel>;
 
 /// Movement model of a [`Soldier`] with an ability, or a tuple of abilities. Its pawn is a
-/// [`NetworkedPawn`] with a [`Loadout`].
+/// [`CharacterPawn`](crate::CharacterPawn).
 pub type SoldierWith<A> = WithWeapons<CapsuleWith<A>>;
 
 /// Predicted state of a [`Soldier`].

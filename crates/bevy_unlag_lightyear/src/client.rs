@@ -77,10 +77,7 @@ impl Plugin for UnlagClientNetPlugin {
 /// same update that spawns it, otherwise simulated proxy.
 fn assign_roles(
     models: Option<Res<NetModels>>,
-    pawns: Query<
-        (Entity, &NetId, Option<&ModelIndex>, Has<Controlled>),
-        (With<Remote>, Without<NetRole>),
-    >,
+    pawns: Query<(Entity, &NetId, Option<&ModelIndex>, Has<Controlled>), (With<Remote>, Without<NetRole>)>,
     mut commands: Commands,
 ) {
     for (entity, id, index, owned) in &pawns {

@@ -105,7 +105,8 @@ impl NetModels {
     /// Returns a hash that is equal for apps with the same models in the same order.
     pub(crate) fn hash(&self) -> u64 {
         let bytes = self.0.iter().flat_map(|model| model.model.name().bytes().chain([0]));
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        bytes
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }
 
     /// Inserts the model into a pawn that has appeared, and makes the own pawn an autonomous proxy. Returns
@@ -171,6 +172,7 @@ fn has_moved<M: MoveModel>(world: &mut World) -> bool {
         .iter(world)
         .any(|saved| saved.last_simulated().is_some());
     #[cfg(not(feature = "prediction"))]
-    let moved = world.query_filtered::<(), With<bevy_unlag_core::LocalControl>>().iter(world).next().is_some();
+    let moved =
+        world.query_filtered::<(), With<bevy_unlag_core::LocalControl>>().iter(world).next().is_some();
     moved
 }

@@ -1,11 +1,11 @@
 //! Wire protocol: version, channels and messages. Most messages are opaque bytes that other crates of the
 //! suite encode.
 
+use crate::models::ModelIndex;
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 use lightyear::prelude::*;
 use lightyear_guard::BindMessage;
-use crate::models::ModelIndex;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with

@@ -14,7 +14,6 @@ mod shutdown;
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::MoveModel;
 
 pub use handshake::{ProtocolMismatch, SetupMismatch, SetupRule};
 pub use players::{

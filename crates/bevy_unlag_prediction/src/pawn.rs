@@ -4,8 +4,8 @@ use core::{fmt, marker::PhantomData};
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PawnModel, PublishedState, SnapshotAcks, Tick,
-    TransformWatch, VisualOffset,
+    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PawnModel, PublishedState,
+    SnapshotAcks, Tick, TransformWatch, VisualOffset,
 };
 
 use crate::{

@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PawnModel, PoseSample, PoseSampler, ProxySmoothing,
-    SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
+    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PawnModel, PoseSample, PoseSampler,
+    ProxySmoothing, SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
 };
 
 use crate::plugin::{SmoothingPlugin, SmoothingSystems};

@@ -4,7 +4,9 @@
 mod view_capture;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent};
+use bevy_unlag_core::{
+    ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, PawnModel, StepEvent,
+};
 use bevy_unlag_rewind::TargetHit;
 
 use crate::{
@@ -101,6 +103,17 @@ impl ShotFired {
     #[must_use]
     pub fn drawn(&self) -> Option<TargetHit> {
         self.rays.iter().find_map(|ray| ray.drawn)
+    }
+}
+
+/// Gives the controls to an armed pawn that this app controls.
+pub(crate) fn insert_controls<M: MoveModel>(
+    added: On<Add, LocalControl>,
+    pawns: Query<&PawnModel>,
+    mut commands: Commands,
+) {
+    if pawns.get(added.entity).is_ok_and(PawnModel::is::<WithWeapons<M>>) {
+        commands.entity(added.entity).insert_if_new(WeaponControls::default());
     }
 }
 

@@ -4,7 +4,7 @@
 use bevy::{prelude::*, state::app::StatesPlugin};
 use bevy_unlag::{
     movement::{KartConfig, KartModel, KartPlugin, KartState, MovementPlugin, PawnCollision},
-    net::{ClientNetPlugins, NetworkedPawn, ServerNetPlugins},
+    net::{NetModelPlugin, NetworkedPawn, UnlagClientNetPlugin, UnlagServerNetPlugin},
     prediction::PredictionPlugin,
     prelude::*,
     rewind::RewindPlugin,
@@ -41,7 +41,8 @@ fn add_shared(app: &mut App) {
 pub fn server(switches: RaceSettings, truth: ground_truth::GroundTruth) -> App {
     let mut app = headless();
     app.add_plugins((
-        ServerNetPlugins::<KartModel>::new(SimulationRate::default()),
+        UnlagServerNetPlugin::default(),
+        NetModelPlugin::<KartModel>::default(),
         RewindPlugin::<KartModel>::default(),
     ));
     add_shared(&mut app);
@@ -57,7 +58,8 @@ pub fn server(switches: RaceSettings, truth: ground_truth::GroundTruth) -> App {
 /// Adds the client's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_client(app: &mut App, switches: RaceSettings) {
     app.add_plugins((
-        ClientNetPlugins::<KartModel>::new(SimulationRate::default()),
+        UnlagClientNetPlugin::default(),
+        NetModelPlugin::<KartModel>::default(),
         SmoothingPlugin,
         ProxySimulationPlugin::<KartModel>::default(),
     ));

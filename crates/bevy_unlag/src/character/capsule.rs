@@ -1,15 +1,19 @@
 //! Capsule characters, with and without abilities.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Extended, MoveExtension, MoveModel};
+use bevy_unlag_core::{Extended, ExtendedState, MoveExtension, MoveModel};
 use bevy_unlag_movement::{
-    CapsuleInput, CapsuleModel, CapsuleWith, HasCapsule, MoveAbility, PawnCollisionPlugin,
+    CapsuleInput, CapsuleModel, CapsuleState, CapsuleWith, HasCapsule, MoveAbility, PawnCollisionPlugin,
 };
 
 use super::{Character, Side};
 use crate::plugins::SoldierBody;
 
 impl Character for CapsuleModel {
+    fn state_at(position: Vec3) -> CapsuleState {
+        CapsuleState::at(position)
+    }
+
     fn body() -> impl Bundle {
         SoldierBody
     }
@@ -29,6 +33,10 @@ impl Character for CapsuleModel {
 
 /// The game writes the ability's input, into the field `extension`.
 impl<A: MoveAbility> Character for CapsuleWith<A> {
+    fn state_at(position: Vec3) -> Self::State {
+        ExtendedState::new(CapsuleState::at(position))
+    }
+
     fn body() -> impl Bundle {
         SoldierBody
     }

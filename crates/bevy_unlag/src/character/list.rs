@@ -3,20 +3,20 @@
 use core::fmt;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveInput, PawnModel, PublishedState, StepEvent};
+use bevy_unlag_core::PawnModel;
 use bevy_unlag_lightyear::NetModelPlugin;
 use bevy_unlag_prediction::PredictionPlugin;
 use bevy_unlag_rewind::RewindPlugin;
 use bevy_unlag_smoothing::ProxySimulationPlugin;
 
-use super::{Character, Side};
+use super::{Character, Side, pawn::complete};
 use crate::{controls, plugins::Soldier};
 
 /// Characters of an app. Client and server need the same ones in the same order: keep the list in a function
 /// that both call. Default: a [`Soldier`](crate::Soldier).
 ///
 /// ```
-/// use bevy_unlag::{Characters, Soldier, SoldierWith, movement::Dash};
+/// use bevy_unlag::{Characters, Soldier, SoldierWith, movement::abilities::Dash};
 ///
 /// fn characters() -> Characters {
 ///     Characters::none().with::<Soldier>().with::<SoldierWith<Dash>>()
@@ -73,19 +73,12 @@ fn add<C: Character>(app: &mut App, side: Side) {
         Side::Client => app.add_plugins(ProxySimulationPlugin::<C>::default()),
         Side::Server => app.add_plugins(RewindPlugin::<C>::default()),
     };
-    app.register_type::<MoveInput<C>>()
-        .register_type::<PublishedState<C>>()
-        .register_type::<StepEvent<C>>()
-        .add_observer(insert_body::<C>);
+    app.add_observer(insert_body::<C>).add_observer(complete::<C>);
     controls::add_character::<C>(app);
     C::build(app, side);
 }
 
-fn insert_body<C: Character>(
-    added: On<Add, PawnModel>,
-    models: Query<&PawnModel>,
-    mut commands: Commands,
-) {
+fn insert_body<C: Character>(added: On<Add, PawnModel>, models: Query<&PawnModel>, mut commands: Commands) {
     if models.get(added.entity).is_ok_and(PawnModel::is::<C>) {
         commands.entity(added.entity).insert_if_new(C::body());
     }

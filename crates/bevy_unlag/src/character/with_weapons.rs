@@ -1,13 +1,22 @@
 //! Characters with weapons.
 
 use bevy::prelude::*;
+use bevy_unlag_core::ExtendedState;
 use bevy_unlag_lightyear::HeldWeaponPlugin;
 use bevy_unlag_movement::CapsuleInput;
-use bevy_unlag_weapons::{HighPingPlugin, WeaponExtension, WeaponsPlugin, WithWeapons};
+use bevy_unlag_weapons::{HighPingPlugin, Loadout, WeaponExtension, WeaponsPlugin, WithWeapons};
 
 use super::{Character, Side};
 
 impl<B: Character> Character for WithWeapons<B> {
+    fn state_at(position: Vec3) -> Self::State {
+        ExtendedState::new(B::state_at(position))
+    }
+
+    fn equipment() -> impl Bundle {
+        (B::equipment(), Loadout::default())
+    }
+
     fn body() -> impl Bundle {
         B::body()
     }

@@ -9,7 +9,7 @@ use bevy::{
     state::app::StatesPlugin,
     time::TimeUpdateStrategy,
 };
-use bevy_unlag_core::CurrentTick;
+use bevy_unlag_core::{CurrentTick, SimulationRate};
 use lightyear::{
     link::{Link, RecvPayload},
     prelude::{
@@ -75,7 +75,7 @@ impl LinkProbe {
     ) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, StatesPlugin)).add_plugins(lightyear);
-        crate::plugin::add_shared_plugins(&mut app);
+        crate::plugin::add_shared_plugins(&mut app, SimulationRate::default());
         side(&mut app);
         // Errors of lightyear's systems are not findings.
         app.insert_resource(FallbackErrorHandler(bevy::ecs::error::warn))

@@ -66,9 +66,7 @@ pub(super) fn server_plugin(app: &mut App) {
         .add_systems(First, begin.run_if(|epoch: Res<MatchEpoch>| epoch.requested))
         .add_systems(
             PostUpdate,
-            announce_restart
-                .run_if(|epoch: Res<MatchEpoch>| epoch.is_pending())
-                .before(MessageSystems::Send),
+            announce_restart.run_if(|epoch: Res<MatchEpoch>| epoch.is_pending()).before(MessageSystems::Send),
         );
 }
 

@@ -61,7 +61,10 @@ impl LoadSession {
         let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number);
         let mut client = bevy_unlag_testkit::headless_app();
         client.insert_resource(Arsenal::default());
-        client.add_plugins(UnlagClientPlugins { rate: SimulationRate { tick: self.tick, ..default() } });
+        client.add_plugins(UnlagClientPlugins {
+            rate: SimulationRate { tick: self.tick, ..default() },
+            ..default()
+        });
         client.add_plugins((RulesProtocolPlugin, ShotStatsPlugin)).add_systems(Startup, arena::spawn);
         client.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin));
         // One client frame per tick: every move is sent as soon as it exists.
