@@ -32,7 +32,8 @@ impl Plugin for ControlsPlugin {
                 RunFixedMainLoop,
                 gather.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop).run_if(free),
             )
-            .add_systems(FixedUpdate, sample_input.in_set(MoveSystems::Sample).run_if(free));
+            .add_systems(FixedUpdate, sample_input.in_set(MoveSystems::Sample).run_if(free))
+            .add_systems(RunFixedMainLoop, end_frame.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop));
     }
 }
 
@@ -69,6 +70,10 @@ fn gather(
     }
     taps.teleport |= keys.just_pressed(KeyCode::KeyT);
     taps.dash |= keys.just_pressed(KeyCode::KeyF);
+}
+
+fn end_frame(mut players: Query<&mut InputAccumulator, With<Player>>) {
+    players.iter_mut().for_each(|mut gather| gather.end_frame());
 }
 
 fn sample_input(

@@ -144,13 +144,13 @@ impl Plugin for ScriptedPlayerPlugin {
 fn play(
     time: Res<Time>,
     mut script: ResMut<ScriptedPlayer>,
-    mut own: Query<(&DrawnPose, &mut InputAccumulator, &mut Aim, &mut WeaponControls), With<LocalControl>>,
+    mut own: Query<(&DrawnPose, &mut InputAccumulator, &Aim, &mut WeaponControls), With<LocalControl>>,
     others: Query<(Entity, &NetId, &DrawnPose), Without<LocalControl>>,
     arsenal: Res<Arsenal>,
     world: WorldTrace,
 ) {
     let now = time.elapsed_secs();
-    let Ok((drawn, mut gather, mut aim, mut trigger)) = own.single_mut() else { return };
+    let Ok((drawn, mut gather, aim, mut trigger)) = own.single_mut() else { return };
     let script = &mut *script;
     if !script.active {
         return;
@@ -202,7 +202,6 @@ fn play(
         f64::from(units_to_angle(wanted.yaw)),
         f64::from(units_to_angle(wanted.pitch.cast_unsigned())),
     );
-    aim.set_if_neq(wanted);
 
     let far = target.is_none_or(|(_, _, other)| other.pose.position.distance(eye) > 14.0);
     let outside = far || eye.x.abs().max(eye.z.abs()) > HALF_SIZE - 2.0;

@@ -37,11 +37,12 @@ fn client_cannot_move_another_players_pawn() {
         before.1,
     ));
     world.entity_mut(stolen).insert(saved);
-    let mut gather = InputAccumulator::default();
-    gather.axes(Vec2::Y);
-    world.entity_mut(stolen).insert(gather);
-
-    game.run(seconds(2.0));
+    world.entity_mut(stolen).insert(InputAccumulator::default());
+    for _ in 0..128 {
+        let mut stolen = game.clients[0].world_mut().entity_mut(stolen);
+        stolen.get_mut::<InputAccumulator>().expect("inserted above").axes(Vec2::Y);
+        game.run(seconds(1.0 / 64.0));
+    }
     let after = (state(&mut game.server, attacker), state(&mut game.server, victim));
     let (own_way, victims_way) = (
         before.0.body.position.distance(after.0.body.position),

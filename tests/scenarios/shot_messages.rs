@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{DrawnViewTime, Interpolation, units_to_angle},
+    core::{DrawnViewTime, Interpolation},
     prelude::*,
     weapons::{
         DrawnProjectile, ProjectileAppeared, ProjectileDisappeared, ProjectileEndKind, ProjectileLaunch,
@@ -71,15 +71,12 @@ fn received(app: &App) -> &ReceivedMessages {
 /// Equips a weapon, aims along a direction and pulls the trigger `times` times, one second apart. A pull with
 /// an empty magazine reloads.
 fn fire(game: &mut Match, client: usize, (slot, along): (u8, Vec3), times: u32) {
-    let wanted = Aim::from_direction(along);
     let hands = |game: &mut Match, pulls: bool, equip: Option<u8>| {
         let world = game.clients[client].world_mut();
-        let mut own = world
-            .query_filtered::<(&mut InputAccumulator, &mut Aim, &mut WeaponControls), With<LocalControl>>();
-        let (mut gather, mut aim, mut trigger) = own.single_mut(world).expect("the client has a pawn");
-        let (yaw, pitch) = (units_to_angle(wanted.yaw), units_to_angle(wanted.pitch.cast_unsigned()));
-        gather.set_view(f64::from(yaw), f64::from(pitch));
-        *aim = wanted;
+        let mut own =
+            world.query_filtered::<(&mut InputAccumulator, &mut WeaponControls), With<LocalControl>>();
+        let (mut gather, mut trigger) = own.single_mut(world).expect("the client has a pawn");
+        gather.look_along(along);
         trigger.set_fire(pulls);
         trigger.equip = equip.or(trigger.equip);
     };

@@ -94,7 +94,7 @@ impl PlayerControls {
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ControlSystems {
     /// In [`RunFixedMainLoop`] before the fixed loop: accumulates the actions of the frame. Scripted input
-    /// writes [`InputAccumulator`], [`Aim`] and [`WeaponControls`] here.
+    /// writes [`InputAccumulator`] and [`WeaponControls`] here. The view of the former is also the [`Aim`].
     Accumulate,
 }
 
@@ -122,6 +122,16 @@ impl Plugin for PlayerControlsPlugin {
                 .before(WeaponSystems::CaptureView),
         )
         .insert_resource(ControlsEnabled)
+        .add_systems(
+            RunFixedMainLoop,
+            (
+                aim_along_view
+                    .after(ControlSystems::Accumulate)
+                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop)
+                    .before(WeaponSystems::CaptureView),
+                end_frame.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
+            ),
+        )
         .register_type::<PlayerControls>();
         if self.read_actions {
             app.add_plugins(InputManagerPlugin::<PlayerAction>::default())
@@ -133,12 +143,9 @@ impl Plugin for PlayerControlsPlugin {
 
 fn gather_actions(
     controls: Query<(&PlayerControls, &ActionState<PlayerAction>)>,
-    mut pawns: Query<
-        (&mut InputAccumulator, Option<&mut Aim>, Option<&mut WeaponControls>),
-        With<LocalControl>,
-    >,
+    mut pawns: Query<(&mut InputAccumulator, Option<&mut WeaponControls>), With<LocalControl>>,
 ) {
-    for (mut gather, aim, mut trigger) in &mut pawns {
+    for (mut gather, mut trigger) in &mut pawns {
         for (controls, actions) in &controls {
             let on = controls.enabled;
             let look =
@@ -156,11 +163,19 @@ fn gather_actions(
             let chosen = PlayerAction::WEAPONS.iter().position(|weapon| actions.just_pressed(weapon));
             trigger.equip = chosen.filter(|_| on).map(|slot| slot as u8).or(trigger.equip);
         }
-        if let Some(mut aim) = aim {
-            let now = gather.current();
-            aim.set_if_neq(Aim { yaw: now.yaw, pitch: now.pitch });
-        }
     }
+}
+
+/// Aims where the body looks: a view is written once, into the [`InputAccumulator`].
+fn aim_along_view(mut pawns: Query<(&InputAccumulator, &mut Aim), With<LocalControl>>) {
+    for (gather, mut aim) in &mut pawns {
+        let now = gather.current();
+        aim.set_if_neq(Aim { yaw: now.yaw, pitch: now.pitch });
+    }
+}
+
+fn end_frame(mut pawns: Query<&mut InputAccumulator, With<LocalControl>>) {
+    pawns.iter_mut().for_each(|mut gather| gather.end_frame());
 }
 
 /// Adds the controls of one character.

@@ -42,6 +42,10 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     /// Event of a step. It is a value, so that a replay can drop it.
     type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
 
+    /// Adds to an app what the ability needs, on clients and servers: usually the default tuning, unless the
+    /// app has it already, and custom modes. The plugin groups call it. Default: nothing.
+    fn build(_app: &mut App) {}
+
     /// Filters the body's input before anything else runs: a stun clears the axes, a slide holds the
     /// crouch button.
     fn body_input(
@@ -381,6 +385,11 @@ impl<A: MoveAbility, B: MoveAbility> MoveAbility for (A, B) {
     type Input = AbilityPair<A::Input, B::Input>;
     type State = AbilityPair<A::State, B::State>;
     type Event = AbilityEvent<A::Event, B::Event>;
+
+    fn build(app: &mut App) {
+        A::build(app);
+        B::build(app);
+    }
 
     fn body_input(
         param: &SystemParamItem<Self::Param>,

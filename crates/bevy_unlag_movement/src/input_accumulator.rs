@@ -7,6 +7,10 @@ use crate::input::CapsuleInput;
 
 /// Accumulates a player's input devices over frames and produces one [`CapsuleInput`] per tick. A tap
 /// that starts and ends between two ticks still gives one tick with the button down.
+///
+/// Several sources may write in one frame, such as keys, a gamepad and a script: axes and turns add up, and a
+/// button is down if it is down for any of them. Each source writes in every frame;
+/// [`end_frame`](Self::end_frame) releases what is not written again.
 #[doc(alias = "ConsumeMovementInputVector")]
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
@@ -28,7 +32,7 @@ struct Button {
 
 impl Button {
     fn set(&mut self, held: bool) {
-        self.held = held;
+        self.held |= held;
         self.tapped |= held;
     }
 
@@ -52,27 +56,53 @@ impl InputAccumulator {
         self.pitch = if pitch.is_finite() { pitch.clamp(-limit, limit) } else { 0.0 };
     }
 
-    /// Sets the current position of an analogue stick or of keys: `x` is right, `y` is forwards.
-    pub fn axes(&mut self, axes: Vec2) {
-        self.axes = axes;
+    /// Turns the view towards a direction in the world whose up is +Y. Ignores a direction that is not finite
+    /// or zero.
+    pub fn look_along(&mut self, direction: Vec3) {
+        if let Some(way) = direction.try_normalize() {
+            // Straight up or down, the heading stays.
+            let yaw = if way.x == 0.0 && way.z == 0.0 {
+                self.yaw
+            } else {
+                f64::from(-way.x).atan2(f64::from(-way.z))
+            };
+            self.set_view(yaw, f64::from(way.y).asin());
+        }
     }
 
-    /// Sets whether the jump button is down.
+    /// Adds the deflection of an analogue stick or of keys: `x` is right, `y` is forwards. The sum of all
+    /// sources of the frame is clamped to ± 1. Ignores values that are not finite.
+    pub fn axes(&mut self, axes: Vec2) {
+        if axes.is_finite() {
+            self.axes += axes;
+        }
+    }
+
+    /// Ends the frame: centres the axes and releases the buttons, except for taps that no tick has seen. Call it
+    /// once per frame, after its ticks; `PlayerControlsPlugin` of the crate `bevy_unlag` does.
+    pub fn end_frame(&mut self) {
+        self.axes = Vec2::ZERO;
+        for button in [&mut self.jump, &mut self.crouch, &mut self.sprint, &mut self.walk] {
+            button.held = false;
+        }
+    }
+
+    /// Reports whether the jump button is down.
     pub fn jump(&mut self, held: bool) {
         self.jump.set(held);
     }
 
-    /// Sets whether the crouch button is down.
+    /// Reports whether the crouch button is down.
     pub fn crouch(&mut self, held: bool) {
         self.crouch.set(held);
     }
 
-    /// Sets whether the sprint button is down.
+    /// Reports whether the sprint button is down.
     pub fn sprint(&mut self, held: bool) {
         self.sprint.set(held);
     }
 
-    /// Sets whether the button for walking slowly is down.
+    /// Reports whether the button for walking slowly is down.
     pub fn walk(&mut self, held: bool) {
         self.walk.set(held);
     }
@@ -123,7 +153,9 @@ mod tests {
     fn tap_in_frames_without_a_tick_reaches_the_next_tick_once() {
         let mut gather = InputAccumulator::default();
         frame(&mut gather, true);
+        gather.end_frame();
         frame(&mut gather, false);
+        gather.end_frame();
         frame(&mut gather, false);
         assert!(gather.current().jump && gather.current().jump, "current() must not consume the tap");
         let first = gather.take_input();
@@ -140,9 +172,47 @@ mod tests {
         for _ in 0..3 {
             frame(&mut gather, true);
             assert!(gather.take_input().jump);
+            gather.end_frame();
         }
         frame(&mut gather, false);
         assert!(!gather.take_input().jump);
+    }
+
+    #[test]
+    fn sources_of_one_frame_add_up_and_are_released_in_the_next() {
+        let mut gather = InputAccumulator::default();
+        // A stick and keys, in this order and in the other one.
+        for sources in [[Vec2::new(0.25, 0.0), Vec2::Y], [Vec2::Y, Vec2::new(0.25, 0.0)]] {
+            for (axes, crouch) in sources.into_iter().zip([true, false]) {
+                gather.axes(axes);
+                gather.crouch(crouch);
+            }
+            let input = gather.take_input();
+            assert_eq!((input.right, input.forward, input.crouch), (32, 127, true));
+            gather.end_frame();
+        }
+        gather.axes(Vec2::Y);
+        gather.axes(Vec2::NEG_Y);
+        assert_eq!(gather.take_input().forward, 0);
+        gather.end_frame();
+        assert_eq!(gather.take_input(), CapsuleInput::default());
+    }
+
+    #[test]
+    fn direction_and_angles_give_the_same_view() {
+        for (yaw, pitch) in [(0.0, 0.0), (1.0, 0.5), (-3.0, -1.2), (2.0, 1.5)] {
+            let mut by_angles = InputAccumulator::default();
+            by_angles.set_view(yaw, pitch);
+            let expected = by_angles.current();
+            let mut by_direction = InputAccumulator::default();
+            by_direction.look_along(expected.look() * 3.0);
+            let found = by_direction.current();
+            let turn = found.yaw.wrapping_sub(expected.yaw).cast_signed();
+            assert!(turn.abs() <= 1 && (found.pitch - expected.pitch).abs() <= 2, "{found:?} {expected:?}");
+            by_direction.look_along(Vec3::ZERO);
+            by_direction.look_along(Vec3::NAN);
+            assert_eq!(by_direction.current(), found);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Collision capsules of pawns for each other, shared by all models.
 
 use bevy::{ecs::component::Mutable, prelude::*};
-use bevy_unlag_core::{DrawnPose, MoveSystems, NetId};
+use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnModel};
 
 use crate::{
     config::{CapsuleConfig, PawnCollision},
@@ -52,12 +52,12 @@ impl<S: HasCapsule + Component<Mutability = Mutable>> HasStance for S {
     }
 }
 
-/// Keeps the [`PawnCapsule`]s of pawns with the state `S` at their state, and those of pawns without it
-/// where they are drawn.
-pub(crate) fn add_systems<C: PawnCollisionConfig, S: HasStance>(app: &mut App) {
+/// Keeps the [`PawnCapsule`]s of pawns of the model `M` at their state, and without a state where they are
+/// drawn.
+pub(crate) fn add_systems<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(app: &mut App) {
     app.add_systems(
         FixedUpdate,
-        (insert_capsules::<C, S>, update_capsules::<C, S>, update_drawn_capsules::<C, S>)
+        (insert_capsules::<C, M>, update_capsules::<C, M>, update_drawn_capsules::<C, M>)
             .chain()
             .run_if(|config: Res<C>| config.pawns() != PawnCollision::Ignore)
             .before(MoveSystems::Reconcile)
@@ -83,23 +83,31 @@ fn drawn_stance(drawn: &DrawnPose) -> Stance {
     Stance { feet: pose.position, up, crouched: pose.crouch > 0.5, alive: pose.alive }
 }
 
-fn insert_capsules<C: PawnCollisionConfig, S: HasStance>(
+/// Whether a drawn pawn is of the model `M`. In an app with one model, nothing says so.
+fn is_of<M: MoveModel>(model: Option<&PawnModel>) -> bool {
+    model.is_none_or(PawnModel::is::<M>)
+}
+
+fn insert_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     config: Res<C>,
-    pawns: Query<(Entity, &S, Option<&NetId>), Without<PawnCapsule>>,
-    drawn: Query<(Entity, &DrawnPose, Option<&NetId>), (Without<PawnCapsule>, Without<S>)>,
+    pawns: Query<(Entity, &M::State, Option<&NetId>), Without<PawnCapsule>>,
+    drawn: Query<
+        (Entity, &DrawnPose, Option<&NetId>, Option<&PawnModel>),
+        (Without<PawnCapsule>, Without<M::State>),
+    >,
     mut commands: Commands,
 ) {
     for (entity, state, id) in &pawns {
         commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), state.stance()));
     }
-    for (entity, drawn, id) in &drawn {
+    for (entity, drawn, id, _) in drawn.iter().filter(|(.., model)| is_of::<M>(*model)) {
         commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), drawn_stance(drawn)));
     }
 }
 
-fn update_capsules<C: PawnCollisionConfig, S: HasStance>(
+fn update_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     config: Res<C>,
-    mut pawns: Query<(&S, &mut PawnCapsule)>,
+    mut pawns: Query<(&M::State, &mut PawnCapsule)>,
 ) {
     for (state, mut capsule) in &mut pawns {
         let now = capsule_at(&*config, capsule.id, state.stance());
@@ -107,11 +115,11 @@ fn update_capsules<C: PawnCollisionConfig, S: HasStance>(
     }
 }
 
-fn update_drawn_capsules<C: PawnCollisionConfig, S: HasStance>(
+fn update_drawn_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     config: Res<C>,
-    mut pawns: Query<(&DrawnPose, &mut PawnCapsule), Without<S>>,
+    mut pawns: Query<(&DrawnPose, &mut PawnCapsule, Option<&PawnModel>), Without<M::State>>,
 ) {
-    for (drawn, mut capsule) in &mut pawns {
+    for (drawn, mut capsule, _) in pawns.iter_mut().filter(|(.., model)| is_of::<M>(*model)) {
         let now = capsule_at(&*config, capsule.id, drawn_stance(drawn));
         capsule.set_if_neq(now);
     }

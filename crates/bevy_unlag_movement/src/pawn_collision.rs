@@ -112,7 +112,7 @@ impl<M> Default for PawnCollisionPlugin<M> {
 
 impl<M: MoveModel<State: HasCapsule>> Plugin for PawnCollisionPlugin<M> {
     fn build(&self, app: &mut App) {
-        pawn_capsules::add_systems::<CapsuleConfig, M::State>(app);
+        pawn_capsules::add_systems::<CapsuleConfig, M>(app);
         app.add_systems(
             FixedUpdate,
             push_bodies::<M>.after(MoveSystems::Step).before(PhysicsSet::SyncBackend),

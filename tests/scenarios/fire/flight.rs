@@ -95,11 +95,8 @@ fn note_ends(mut truth: ResMut<ServerEnds>, mut ends: MessageReader<ProjectileEn
 
 fn aim(game: &mut Match, along: Vec3) {
     let world = game.clients[0].world_mut();
-    let mut own = world.query_filtered::<(&mut Aim, &mut InputAccumulator), With<LocalControl>>();
-    let (mut aim, mut gather) = own.single_mut(world).expect("a pawn");
-    *aim = Aim::from_direction(along);
-    let unit = core::f64::consts::TAU / 65_536.0;
-    gather.set_view(f64::from(aim.yaw) * unit, f64::from(aim.pitch) * unit);
+    let mut own = world.query_filtered::<&mut InputAccumulator, With<LocalControl>>();
+    own.single_mut(world).expect("a pawn").look_along(along);
 }
 
 fn edit_controls(game: &mut Match, change: impl Fn(&mut WeaponControls)) {

@@ -46,10 +46,12 @@ impl<A: MoveAbility> Character for CapsuleWith<A> {
     }
 
     fn build(app: &mut App, _: Side) {
+        A::build(app);
         add_collision::<Self>(app);
     }
 
     fn build_extended<X: MoveExtension>(app: &mut App, _: Side) {
+        A::build(app);
         add_collision::<Extended<Self, X>>(app);
     }
 }

@@ -4,7 +4,9 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::{MAX_TIMER, read_timer, write_timer};
-use crate::{ability::MoveAbility, mode::MovementMode, mover::Mover, server_queries::debug_hash};
+use crate::{
+    ability::MoveAbility, config::CapsuleConfig, mode::MovementMode, mover::Mover, server_queries::debug_hash,
+};
 
 /// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding along
 /// walls. It is a custom mode: register one with [`ModePhysics::Ability`](crate::ModePhysics::Ability)
@@ -43,7 +45,7 @@ impl DashConfig {
     ///
     /// # Errors
     /// Returns [`TooManyModes`](crate::TooManyModes) when `capsule` has no room for another custom mode.
-    pub fn register(capsule: &mut crate::config::CapsuleConfig) -> Result<Self, crate::config::TooManyModes> {
+    pub fn register(capsule: &mut CapsuleConfig) -> Result<Self, crate::config::TooManyModes> {
         let mode = capsule.register_mode(crate::mode::CustomMode {
             name: Self::MODE.to_owned(),
             physics: crate::mode::ModePhysics::Ability,
@@ -111,6 +113,19 @@ impl MoveAbility for Dash {
     type Input = DashInput;
     type State = DashState;
     type Event = DashEvent;
+
+    fn build(app: &mut App) {
+        if app.world().contains_resource::<DashConfig>() {
+            return;
+        }
+        let mut capsule = app.world_mut().get_resource_or_init::<CapsuleConfig>();
+        match DashConfig::register(&mut capsule) {
+            Ok(config) => {
+                app.insert_resource(config);
+            }
+            Err(error) => error!("no mode for the dash: {error}"),
+        }
+    }
 
     fn begin(
         config: &Res<'_, DashConfig>,

@@ -84,6 +84,10 @@ impl MoveAbility for Teleport {
     type State = TeleportState;
     type Event = TeleportEvent;
 
+    fn build(app: &mut App) {
+        app.init_resource::<TeleportConfig>();
+    }
+
     fn begin(
         config: &Res<'_, TeleportConfig>,
         state: &mut TeleportState,

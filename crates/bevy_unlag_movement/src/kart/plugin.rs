@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::{KartConfig, KartState};
+use super::{KartConfig, KartModel};
 use crate::{pawn_capsules, reflection};
 
 /// Adds [`KartConfig`] and updates the [`PawnCapsule`](crate::PawnCapsule)s of karts, unless
@@ -22,7 +22,7 @@ impl Plugin for KartPlugin {
             PreUpdate,
             warn_about_invalid_config.run_if(resource_exists_and_changed::<KartConfig>),
         );
-        pawn_capsules::add_systems::<KartConfig, KartState>(app);
+        pawn_capsules::add_systems::<KartConfig, KartModel>(app);
     }
 }
 

@@ -113,7 +113,7 @@ type Own = (
     &'static DrawnPose,
     &'static DrawnEye,
     &'static mut InputAccumulator,
-    &'static mut Aim,
+    &'static Aim,
     &'static mut WeaponControls,
 );
 
@@ -126,7 +126,7 @@ fn play(
     world: WorldTrace,
 ) {
     let now = time.elapsed_secs();
-    let Ok((id, drawn, height, mut gather, mut aim, mut trigger)) = own.single_mut() else { return };
+    let Ok((id, drawn, height, mut gather, aim, mut trigger)) = own.single_mut() else { return };
     let hands = &mut *hands;
     let eye = drawn.pose.position + Vec3::Y * height.0;
 
@@ -160,7 +160,6 @@ fn play(
     let wanted = aim.rotate_towards(Aim::from_direction(look), DEFAULT_TURN_RATE * time.delta_secs());
     let yaw = units_to_angle(wanted.yaw);
     gather.set_view(f64::from(yaw), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
-    aim.set_if_neq(wanted);
 
     let (middle, rides) = match home(*id, hands.scene) {
         Home::Floor(middle) => (middle, false),
