@@ -26,9 +26,8 @@ fn server(app: &mut App) {
     let access = ServerAccess::development(1);
     let server = (access.server(), LocalAddr(([127, 0, 0, 1], 5888).into()), ServerUdp::default());
     app.world_mut().spawn(server).trigger(|entity| Start { entity });
-    app.add_observer(|joined: On<PlayerJoined>, mut last: Local<u16>, mut commands: Commands| {
-        *last += 1;
-        commands.spawn((SoldierPawn, NetId(*last), player_pawn(joined.link, joined.peer)));
+    app.add_observer(|joined: On<PlayerJoined>, mut commands: Commands| {
+        commands.spawn((SoldierPawn, player_pawn(joined.link, joined.peer)));
     });
 }
 

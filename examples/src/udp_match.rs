@@ -17,7 +17,7 @@ use bevy_unlag::{
     core::Interpolation,
     guard::{JoinRefused, KickedByServer},
     link_conditioner::LinkConditions,
-    net::{ProtocolMismatch, ServerShutdown, ServerStopped, SetupMismatch, Shutdown},
+    net::{ProtocolMismatch, RateMismatch, ServerShutdown, ServerStopped, SetupMismatch, Shutdown},
     prediction::PredictionDebug,
     prelude::*,
     rewind::{EvidenceLog, ShotEvidence},
@@ -336,6 +336,9 @@ impl ConnectionMonitor {
     pub fn fatal_error(&mut self, world: &mut World) -> Option<String> {
         let server = self.server;
         if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
+            return Some(format!("at {server}: {mismatch}"));
+        }
+        if let Some(mismatch) = world.resource_mut::<Messages<RateMismatch>>().drain().next() {
             return Some(format!("at {server}: {mismatch}"));
         }
         if let Some(kicked) = world.resource_mut::<Messages<KickedByServer>>().drain().next() {

@@ -36,7 +36,7 @@ fn server(characters: Characters) -> App {
 fn spawn_pawn(joined: On<PlayerJoined>, mut number: Local<u16>, mut commands: Commands) {
     *number += 1;
     let place = Transform::from_xyz(f32::from(*number) * 6.0, 0.1, 0.0);
-    let mut pawn = commands.spawn((NetId(*number), place, player_pawn(joined.link, joined.peer)));
+    let mut pawn = commands.spawn((place, player_pawn(joined.link, joined.peer)));
     match *number {
         1 => pawn.insert(SoldierPawn),
         2 => pawn.insert(CharacterPawn::<Dasher>::default()),

@@ -1,7 +1,5 @@
 //! Setup diagnostics: each mistake in an app's setup is reported in one line, and a healthy app has none.
 
-use core::time::Duration;
-
 use bevy::{ecs::error::FallbackErrorHandler, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{SetupDiagnostics, SetupIssue},
@@ -86,16 +84,6 @@ fn fixed_timestep_other_than_the_tick_is_reported() {
             && message.contains("UnlagClientPlugins"),
         "{message}"
     );
-}
-
-#[test]
-fn server_with_another_tick_rate_is_reported_on_the_client() {
-    let tick = Some(Duration::from_secs_f64(1.0 / 30.0));
-    let (server, client) = run_pair(app::ServerOptions { tick, ..default() }, |_| (), |_| ());
-    assert_eq!(issues(&server), []);
-    assert_eq!(issues(&client), [SetupIssue::ServerTickRate]);
-    let message = &client[0].1;
-    assert!(message.contains("33.333 ms") && message.contains("15.625 ms"), "{message}");
 }
 
 #[test]

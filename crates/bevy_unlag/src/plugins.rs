@@ -69,8 +69,8 @@ impl PluginGroup for UnlagServerPlugins {
     }
 }
 
-/// A player's soldier on the server. Place it with a [`Transform`], or spawn it with a [`SoldierState`]; add a
-/// [`NetId`](bevy_unlag_core::NetId) and [`player_pawn`](bevy_unlag_lightyear::player_pawn). It has the first
+/// A player's soldier on the server. Place it with a [`Transform`], or spawn it with a [`SoldierState`]; add
+/// [`player_pawn`](bevy_unlag_lightyear::player_pawn). It has the first
 /// weapon of the [`Arsenal`](bevy_unlag_weapons::Arsenal), or those of its [`Loadout`].
 #[derive(Component, Clone, Copy, Default, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]

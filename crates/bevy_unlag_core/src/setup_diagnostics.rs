@@ -7,8 +7,6 @@ use bevy::prelude::*;
 pub enum SetupIssue {
     /// `Time<Fixed>`, lightyear and the suite use different tick durations.
     TickRate,
-    /// Server and client use different tick durations.
-    ServerTickRate,
     /// Another plugin changes the speed of `Time<Virtual>`.
     GameSpeedOverridden,
     /// Another system moves the visuals of a pawn.

@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
 use bevy_unlag_core::{SetupDiagnostics, SetupIssue, SimulationRate};
 
-use crate::link::AppliedSpeed;
+use crate::{link::AppliedSpeed, session::durations_differ};
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<SetupDiagnostics>()
@@ -34,7 +34,7 @@ fn check_tick_rates(
     mut findings: ResMut<SetupDiagnostics>,
 ) {
     let step = fixed.timestep();
-    if differ(rate.tick, step) {
+    if durations_differ(rate.tick, step) {
         findings.report(SetupIssue::TickRate, || {
             format!(
                 "the timestep of Time<Fixed> is {} and SimulationRate::tick is {}: pass the rate to \
@@ -44,25 +44,6 @@ fn check_tick_rates(
             )
         });
     }
-}
-
-/// Compares the server's tick duration with this client's.
-pub(crate) fn compare_with_server(server: Duration, own: Duration, findings: &mut SetupDiagnostics) {
-    if differ(server, own) {
-        findings.report(SetupIssue::ServerTickRate, || {
-            format!(
-                "the server's tick is {} and this client's is {}: pass the same duration to \
-                 UnlagServerPlugins and UnlagClientPlugins",
-                milliseconds(server),
-                milliseconds(own)
-            )
-        });
-    }
-}
-
-/// Whether two durations differ by more than rounding (0.01 %).
-fn differ(a: Duration, b: Duration) -> bool {
-    a.abs_diff(b) > a.max(b) / 10_000
 }
 
 fn milliseconds(time: Duration) -> String {
@@ -86,19 +67,5 @@ fn check_game_speed(
                  set GameSpeed instead, on the server and on its clients"
             )
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_that_differ_by_rounding_only_are_equal() {
-        let tick = Duration::from_secs_f64(1.0 / 60.0);
-        assert!(!differ(tick, Duration::from_secs_f32(tick.as_secs_f32())));
-        assert!(differ(tick, Duration::from_nanos(15_625_000)));
-        assert!(differ(tick, Duration::ZERO));
-        assert_eq!(milliseconds(Duration::from_nanos(15_625_000)), "15.625 ms");
     }
 }

@@ -38,7 +38,13 @@ pub fn check_round_trip(kind: u8, bytes: &[u8]) -> bool {
 #[must_use]
 pub fn example_messages() -> Vec<(u8, Vec<u8>)> {
     let setup = Setup { epoch: 3, config: 0x1234_5678, level: 77 };
-    let hello = Hello { version: crate::protocol::PROTOCOL_VERSION, registry: 5, tick: 15_625_000, setup };
+    let hello = Hello {
+        version: crate::protocol::PROTOCOL_VERSION,
+        registry: 5,
+        tick: 15_625_000,
+        snapshot_ticks: 3,
+        setup,
+    };
     let resting = TickedValue::new(Tick(70_000), Tick(1));
     let mut acked_tick = resting;
     acked_tick.acked_tick = Some(Tick(69_990));

@@ -38,9 +38,9 @@ mod messages;
 mod models;
 #[cfg(feature = "prediction")]
 mod moves;
+mod net_ids;
 mod net_sim;
 mod pawn;
-mod pawn_names;
 mod plugin;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod predicted_component;
@@ -75,9 +75,9 @@ pub use predicted_component::{ReplicatePredicted, ValueRequest};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::UnlagServerNetPlugin;
 pub use session::{
-    AwaitingReconnect, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned, ProtocolMismatch,
-    RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch,
-    SetupRule, Shutdown, player_pawn,
+    AwaitingReconnect, JoinConfig, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned,
+    ProtocolMismatch, RateMismatch, RestartMatch, ServerShutdown, ServerStopped, SessionConfig,
+    SessionExpired, SessionOf, SetupMismatch, SetupRule, Shutdown, player_pawn,
 };
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use smoothed_component::ReplicateSmoothed;

@@ -8,7 +8,8 @@ use lightyear::prelude::*;
 
 /// A pawn that the server sends to its clients: replication, frame history and hit detection. By itself it is
 /// a pawn without a remote owner, such as a bot or the pawn of a listen server's host; see [`NetworkedPawn`]
-/// for players. Spawn it with a [`NetId`](bevy_unlag_core::NetId) that is unique among living pawns.
+/// for players. It gets a free [`NetId`](bevy_unlag_core::NetId), unless it is spawned with one, which must be
+/// unique among living pawns.
 #[derive(Component, Clone, Copy, Default, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(NetRole = NetRole::Authority, Replicate = Replicate::to_clients(NetworkTarget::All))]

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{SimulationRate, SimulationRatePlugin};
 
-use crate::{bandwidth, diagnostics, link, messages, pawn_names, protocol::UnlagProtocolPlugin, reflection};
+use crate::{bandwidth, diagnostics, link, messages, net_ids, protocol::UnlagProtocolPlugin, reflection};
 
 /// Adds what client and server share, unless the other one has, as on a listen server.
 pub(crate) fn add_shared_plugins(app: &mut App, rate: SimulationRate) {
@@ -16,5 +16,5 @@ pub(crate) fn add_shared_plugins(app: &mut App, rate: SimulationRate) {
     reflection::register_types(app);
     app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin));
     app.add_plugins(diagnostics::plugin);
-    app.add_plugins((pawn_names::plugin, messages::plugin));
+    app.add_plugins((net_ids::plugin, messages::plugin));
 }

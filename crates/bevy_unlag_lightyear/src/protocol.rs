@@ -10,7 +10,7 @@ use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
-pub const PROTOCOL_VERSION: u32 = 8;
+pub const PROTOCOL_VERSION: u32 = 9;
 
 /// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may set its own number; client and server must agree.
@@ -57,6 +57,8 @@ pub(crate) struct Hello {
     pub registry: u32,
     /// Tick duration in nanoseconds.
     pub tick: u32,
+    /// Ticks between two snapshots, 1 to 64.
+    pub snapshot_ticks: u8,
     pub setup: Setup,
 }
 
@@ -65,11 +67,18 @@ impl Wire for Hello {
         w.bits(self.version, 32);
         w.bits(self.registry, 32);
         w.bits(self.tick, 32);
+        w.bits(u32::from(self.snapshot_ticks), 8);
         self.setup.write(w);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { version: r.bits(32)?, registry: r.bits(32)?, tick: r.bits(32)?, setup: Setup::read(r)? })
+        Ok(Self {
+            version: r.bits(32)?,
+            registry: r.bits(32)?,
+            tick: r.bits(32)?,
+            snapshot_ticks: r.bits(8)? as u8,
+            setup: Setup::read(r)?,
+        })
     }
 }
 

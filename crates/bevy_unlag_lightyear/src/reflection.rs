@@ -21,6 +21,8 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<PlayerReturned>()
         .register_type::<ProtocolMismatch>()
         .register_type::<ProtocolVersion>()
+        .register_type::<JoinConfig>()
+        .register_type::<RateMismatch>()
         .register_type::<ReplicatedPawn>()
         .register_type::<RestartMatch>()
         .register_type::<ServerShutdown>()

@@ -5,7 +5,7 @@ use bevy_unlag_core::{SimulationRate, VisualSystems};
 use lightyear::prelude::{server::ServerPlugins, *};
 use lightyear_guard::ServerGuardPlugin;
 
-use crate::{budget, link, messages, session, visibility};
+use crate::{budget, link, messages, net_ids, session, visibility};
 
 /// Systems in [`PostUpdate`] that send mailboxes, in this order.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -49,6 +49,7 @@ impl Plugin for UnlagServerNetPlugin {
         messages::server_plugin(app);
         session::server_plugin(app);
         budget::server_plugin(app);
+        net_ids::server_plugin(app);
         app.add_plugins(visibility::plugin);
         #[cfg(feature = "smoothing")]
         crate::snapshots::server_plugin(app);

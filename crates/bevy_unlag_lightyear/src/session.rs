@@ -8,6 +8,7 @@
 
 mod handshake;
 mod players;
+mod rates;
 mod restart;
 mod shutdown;
 
@@ -19,6 +20,8 @@ pub use handshake::{ProtocolMismatch, SetupMismatch, SetupRule};
 pub use players::{
     AwaitingReconnect, PlayerJoined, PlayerLeft, PlayerReturned, SessionExpired, SessionOf, player_pawn,
 };
+pub(crate) use rates::durations_differ;
+pub use rates::{JoinConfig, RateMismatch};
 pub use restart::{MatchRestarted, RestartMatch};
 pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};
 

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::time::TimeUpdateStrategy;
 use bevy_rapier3d::prelude::{Collider, RigidBody};
-use bevy_unlag::net::{PROTOCOL_VERSION, ProtocolVersion, SessionConfig, SetupRule};
+use bevy_unlag::net::{JoinConfig, PROTOCOL_VERSION, ProtocolVersion, SessionConfig, SetupRule};
 use lightyear::prelude::{
     AppChannelExt, AppComponentExt, AppMessageExt, ChannelMode, ChannelSettings, NetworkDirection,
     NetworkTarget, Replicate,
@@ -72,6 +72,23 @@ fn different_protocol_version_is_refused_with_the_side_to_update() {
         assert_eq!(mismatch, ProtocolMismatch { server: PROTOCOL_VERSION, client: version });
         assert!(mismatch.to_string().ends_with(line), "{mismatch}");
         assert!(!is_connected(&mut game.clients[late]));
+        assert!(game.is_playing(0));
+    }
+}
+
+#[test]
+fn client_of_another_rate_is_refused_unless_it_allows_it() {
+    let usual = SimulationRate::default();
+    let slower = SimulationRate { snapshot_ticks: 6, ..usual };
+    for (rate, allow_other_rates, stays) in
+        [(slower, false, false), (slower, true, true), (usual, false, true)]
+    {
+        let mut game =
+            start_recorded(MatchOptions { players: 1, conditions: average(), ..MatchOptions::default() });
+        let late = late_joiner(&mut game);
+        game.clients[late].insert_resource(rate).insert_resource(JoinConfig { allow_other_rates });
+        game.run(seconds(3.0));
+        assert_eq!(is_connected(&mut game.clients[late]), stays, "{rate:?}, allowed: {allow_other_rates}");
         assert!(game.is_playing(0));
     }
 }

@@ -8,7 +8,7 @@ use bevy_unlag_lightyear::NetworkedPawn;
 use super::Character;
 
 /// A player's pawn on the server. Place it with a [`Transform`], or spawn it with a
-/// [`MoveModel::State`](bevy_unlag_core::MoveModel::State); add a [`NetId`](bevy_unlag_core::NetId) and
+/// [`MoveModel::State`](bevy_unlag_core::MoveModel::State); add
 /// [`player_pawn`](bevy_unlag_lightyear::player_pawn).
 #[derive(Component)]
 #[require(NetworkedPawn<C>, Transform)]

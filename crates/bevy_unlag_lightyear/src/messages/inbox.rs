@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
-    pawn_names::NetIdMap,
+    net_ids::NetIdMap,
     protocol::{GameReliableMessage, GameUnreliableMessage},
 };
 

@@ -10,17 +10,17 @@ use bevy::{
 use bevy_replicon::{
     client::ClientSystems, prelude::ClientState as ReplicationState, shared::protocol::ProtocolHash,
 };
-use bevy_unlag_core::{BitReader, SetupDiagnostics, Wire};
+use bevy_unlag_core::{BitReader, SimulationRate, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 use lightyear_guard::{IngressRefusal, Kick, KickReason, PendingKick, SetupDifference, record_refusal};
 
 use super::{
     SessionConfig,
+    rates::{JoinConfig, RateMismatch},
     restart::{KnownEpoch, MatchEpoch},
 };
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
-    diagnostics::compare_with_server,
     models::{NetModels, any_pawn_has_moved, current_setup},
     protocol::{
         Hello, HelloMessage, ProtocolVersion, ServerEventChannel, Setup, SetupChannel, SetupMessage, bytes,
@@ -132,7 +132,9 @@ pub(super) fn server_plugin(app: &mut App) {
 }
 
 pub(super) fn client_plugin(app: &mut App) {
-    app.add_message::<ProtocolMismatch>()
+    app.init_resource::<JoinConfig>()
+        .add_message::<ProtocolMismatch>()
+        .add_message::<RateMismatch>()
         .add_message::<SetupMismatch>()
         .add_observer(|connected: On<Add, Connected>, mut commands: Commands| {
             commands.entity(connected.entity).try_remove::<HelloAccepted>();
@@ -173,13 +175,15 @@ fn write_hello(
     In((entity, setup)): In<(Entity, Setup)>,
     version: Res<ProtocolVersion>,
     mut registries: Registries,
-    fixed: Res<Time<Fixed>>,
+    (fixed, rate): (Res<Time<Fixed>>, Res<SimulationRate>),
     mut links: Query<&mut MessageSender<HelloMessage>>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     let Ok(mut link) = links.get_mut(entity) else { return };
     let tick = u32::try_from(fixed.timestep().as_nanos()).unwrap_or(u32::MAX);
-    let bytes = bytes(&Hello { version: version.0, registry: registries.hash(), tick, setup });
+    let snapshot_ticks = rate.snapshot_ticks.min(255) as u8;
+    let hello = Hello { version: version.0, registry: registries.hash(), tick, snapshot_ticks, setup };
+    let bytes = bytes(&hello);
     bandwidth.count(MessageClass::Hello, bytes.len(), 1);
     link.send::<ServerEventChannel>(HelloMessage(bytes));
 }
@@ -189,9 +193,8 @@ fn receive_hello(
     mut registries: Registries,
     mut links: Query<(Entity, &mut MessageReceiver<HelloMessage>, Has<KnownEpoch>), With<Client>>,
     mut bandwidth: ResMut<Bandwidth>,
-    fixed: Res<Time<Fixed>>,
-    mut findings: ResMut<SetupDiagnostics>,
-    mut mismatch: MessageWriter<ProtocolMismatch>,
+    (fixed, rate, join): (Res<Time<Fixed>>, Res<SimulationRate>, Res<JoinConfig>),
+    (mut mismatch, mut rates): (MessageWriter<ProtocolMismatch>, MessageWriter<RateMismatch>),
     mut commands: Commands,
 ) {
     for (entity, mut link, overtaken) in &mut links {
@@ -202,8 +205,19 @@ fn receive_hello(
             let server = r.clone().bits(32).unwrap_or(0);
             match Hello::read(&mut r) {
                 Ok(hello) if hello.version == version.0 && hello.registry == registries.hash() => {
-                    let tick = Duration::from_nanos(hello.tick.into());
-                    compare_with_server(tick, fixed.timestep(), &mut findings);
+                    let server = SimulationRate {
+                        tick: Duration::from_nanos(hello.tick.into()),
+                        snapshot_ticks: hello.snapshot_ticks.into(),
+                    };
+                    let own = SimulationRate { tick: fixed.timestep(), ..*rate };
+                    if let Some(found) = RateMismatch::between(server, own) {
+                        warn!("{found}");
+                        rates.write(found);
+                        if !join.allow_other_rates {
+                            commands.trigger(Disconnect { entity });
+                            continue;
+                        }
+                    }
                     commands.entity(entity).insert(HelloAccepted);
                     // The announcement of a new match may arrive before the hello.
                     if !overtaken {

@@ -9,7 +9,7 @@ use super::encoding::SnapshotReader;
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
     client::ReceiveSystems,
-    pawn_names::NetIdMap,
+    net_ids::NetIdMap,
     protocol::SnapshotMessage,
 };
 
