@@ -13,6 +13,7 @@ mod faults;
 mod fire;
 mod held_weapon;
 mod ingress;
+mod lightyear_guest;
 mod messages;
 mod net_sim;
 mod ownership;

@@ -10,7 +10,9 @@ use lightyear::prelude::{
 use lightyear_guard::ClientGuardPlugin;
 
 use crate::{
-    bandwidth, link, messages,
+    bandwidth,
+    link::LightyearPings,
+    messages,
     models::{ModelIndex, NetModels},
     net_sim::NetSimPlugin,
     session,
@@ -45,8 +47,8 @@ impl Plugin for UnlagClientNetPlugin {
         if !app.is_plugin_added::<NetSimPlugin>() {
             app.add_plugins(NetSimPlugin);
         }
-        app.add_observer(|added: On<Add, Client>, mut commands: Commands| {
-            commands.entity(added.entity).insert((ReplicationReceiver, link::disabled_pings()));
+        app.add_observer(|added: On<Add, Client>, pings: Res<LightyearPings>, mut commands: Commands| {
+            commands.entity(added.entity).insert((ReplicationReceiver, pings.manager()));
         })
         .add_observer(reset_on_disconnect)
         .configure_sets(

@@ -62,7 +62,7 @@ pub use budget::{DownlinkBudget, LinkBudget};
 pub use client::UnlagClientNetPlugin;
 #[cfg(feature = "weapons")]
 pub use held_weapon::HeldWeaponPlugin;
-pub use link::GameSpeed;
+pub use link::{GameSpeed, LightyearPings};
 pub use messages::{
     AddGameMessage, Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules, MessageSource,
     MessageVerdict, Outbox, Received,

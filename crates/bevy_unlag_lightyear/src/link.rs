@@ -29,16 +29,30 @@ impl Default for GameSpeed {
     }
 }
 
-/// Ping settings that effectively switch lightyear's own pings off: they measure the wall clock, which is
-/// wrong for a stepped app, and cost packets. The transport's packet acknowledgements carry the same
-/// information for every packet; they feed a [`RoundTrip`] on the link on [`Time<Real>`], so a stepped app
-/// measures stepped time.
-pub(crate) fn disabled_pings() -> PingManager {
-    PingManager::new(PingConfig { ping_interval: Duration::from_secs(3_600) })
+/// lightyear's own pings. The suite needs none: they measure the wall clock, which is wrong for a stepped app,
+/// and cost packets. The transport's packet acknowledgements carry the same information for every packet; they
+/// feed a [`RoundTrip`] on the link on [`Time<Real>`], so a stepped app measures stepped time.
+///
+/// lightyear's timelines synchronise by its pings, and its inputs and its prediction wait for that. A game that
+/// uses them inserts this resource on both sides, before links appear. lightyear's steering of the clock stays
+/// without effect in any case; see [`GameSpeed`].
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
+pub struct LightyearPings {
+    /// Time between two pings in each direction. Default: `None`, no pings. 100 ms is usual for lightyear.
+    pub interval: Option<Duration>,
+}
+
+impl LightyearPings {
+    /// Returns the settings of a new link. Without pings, lightyear still wants a time for the next one.
+    pub(crate) fn manager(self) -> PingManager {
+        PingManager::new(PingConfig { ping_interval: self.interval.unwrap_or(Duration::from_secs(3_600)) })
+    }
 }
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<GameSpeed>()
+        .init_resource::<LightyearPings>()
         .init_resource::<AppliedSpeed>()
         .add_observer(sample_rtt)
         .add_observer(wait_for_acks)

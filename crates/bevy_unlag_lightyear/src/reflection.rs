@@ -22,6 +22,7 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<ProtocolMismatch>()
         .register_type::<ProtocolVersion>()
         .register_type::<JoinConfig>()
+        .register_type::<LightyearPings>()
         .register_type::<RateMismatch>()
         .register_type::<ReplicatedPawn>()
         .register_type::<RestartMatch>()

@@ -5,7 +5,11 @@ use bevy_unlag_core::{SimulationRate, VisualSystems};
 use lightyear::prelude::{server::ServerPlugins, *};
 use lightyear_guard::ServerGuardPlugin;
 
-use crate::{budget, link, messages, net_ids, session, visibility};
+use crate::{
+    budget,
+    link::{self, LightyearPings},
+    messages, net_ids, session, visibility,
+};
 
 /// Systems in [`PostUpdate`] that send mailboxes, in this order.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,8 +37,8 @@ impl Plugin for UnlagServerNetPlugin {
         crate::plugin::add_shared_plugins(app, self.rate);
         let rate = *app.world().resource::<SimulationRate>();
         app.insert_resource(ReplicationMetadata::new(rate.snapshot_interval()))
-            .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
-                commands.entity(added.entity).insert((ReplicationSender, link::disabled_pings()));
+            .add_observer(|added: On<Add, LinkOf>, pings: Res<LightyearPings>, mut commands: Commands| {
+                commands.entity(added.entity).insert((ReplicationSender, pings.manager()));
             })
             .configure_sets(
                 PostUpdate,

@@ -21,7 +21,7 @@ use lightyear::{
 use lightyear_transport::channel::ChannelKind;
 
 use crate::{
-    link::disabled_pings,
+    link::LightyearPings,
     messages,
     protocol::{
         GameReliableChannel, GameReliableMessage, GameUnreliableChannel, GameUnreliableMessage, MoveChannel,
@@ -88,7 +88,8 @@ impl LinkProbe {
             schedule.set_executor(SingleThreadedExecutor::new());
         }
         app.update();
-        let link = app.world_mut().spawn((Link::default(), Linked, disabled_pings(), peer)).id();
+        let link =
+            app.world_mut().spawn((Link::default(), Linked, LightyearPings::default().manager(), peer)).id();
         app.world_mut().flush();
         Self { app, link, packets: 0, ordered: 0 }
     }
