@@ -149,6 +149,8 @@ impl<M: MoveModel> MoveQueue<M> {
     /// If all recent moves arrive at least this many ticks before they are due, a stall has ended or the
     /// client's clock is fast, and the delay is lowered at once.
     const EARLY_TICKS: i32 = 8;
+    /// Maximum number of moves of the first packet of an epoch that run.
+    const MAX_FIRST_MOVES: u16 = 16;
     /// Maximum number of moves in a client's frame that is not a hitch, at eight frames per second.
     const MAX_FRAME_MOVES: i32 = 8;
     /// The delay is lowered only if it is at least this many ticks too long: it would alternate between two
@@ -307,8 +309,11 @@ impl<M: MoveModel> MoveQueue<M> {
         if self.awaiting_first_move {
             self.awaiting_first_move = false;
             account.start_epoch();
-            let first = packet.runs.first().map_or(0, |run| i32::from(run.length.min(16)) - 1);
-            self.next = Some(newest.offset(-first));
+            // All moves without a gap before the newest. The bound is what a client can gain by a false start.
+            let known = packet.runs.iter().fold(0, |known, run| {
+                if run.age == known { known.saturating_add(run.length) } else { known }
+            });
+            self.next = Some(newest.offset(1 - i32::from(known.clamp(1, Self::MAX_FIRST_MOVES))));
             self.delay = lag;
         }
         if self.newest.is_none_or(|known| newest.is_newer_than(known)) {
