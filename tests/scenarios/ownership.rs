@@ -38,10 +38,11 @@ fn client_cannot_move_another_players_pawn() {
     ));
     world.entity_mut(stolen).insert(saved);
     world.entity_mut(stolen).insert(InputAccumulator::default());
-    for _ in 0..128 {
+    // In every frame of the client, and so in every tick.
+    for _ in 0..1_024 {
         let mut stolen = game.clients[0].world_mut().entity_mut(stolen);
         stolen.get_mut::<InputAccumulator>().expect("inserted above").axes(Vec2::Y);
-        game.run(seconds(1.0 / 64.0));
+        game.run(seconds(1.0 / 512.0));
     }
     let after = (state(&mut game.server, attacker), state(&mut game.server, victim));
     let (own_way, victims_way) = (
