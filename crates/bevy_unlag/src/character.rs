@@ -40,6 +40,11 @@ pub trait Character: MoveModel {
     /// Returns the components that a [`CharacterPawn`] gets on the server, as far as it lacks them. Default: none.
     fn equipment() -> impl Bundle {}
 
+    /// Returns the components that the own pawn gets in an app with a
+    /// [`PlayerControlsPlugin`](crate::PlayerControlsPlugin), as far as it lacks them, besides
+    /// [`InputAccumulator`](bevy_unlag_movement::InputAccumulator). Default: none.
+    fn controls() -> impl Bundle {}
+
     /// Converts the standard controls to input, which includes everything that it replaces from the last tick.
     /// Default: the input stays, and the game writes [`MoveInput`](bevy_unlag_core::MoveInput) itself.
     fn apply_controls(input: &mut Self::Input, controls: &CapsuleInput) {

@@ -205,7 +205,7 @@ fn insert_controls<C: Character>(
     mut commands: Commands,
 ) {
     if enabled.is_some() && pawns.get(added.entity).is_ok_and(PawnModel::is::<C>) {
-        commands.entity(added.entity).insert_if_new(InputAccumulator::default());
+        commands.entity(added.entity).insert_if_new((InputAccumulator::default(), C::controls()));
     }
 }
 

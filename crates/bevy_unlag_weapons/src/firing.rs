@@ -106,17 +106,6 @@ impl ShotFired {
     }
 }
 
-/// Gives the controls to an armed pawn that this app controls.
-pub(crate) fn insert_controls<M: MoveModel>(
-    added: On<Add, LocalControl>,
-    pawns: Query<&PawnModel>,
-    mut commands: Commands,
-) {
-    if pawns.get(added.entity).is_ok_and(PawnModel::is::<WithWeapons<M>>) {
-        commands.entity(added.entity).insert_if_new(WeaponControls::default());
-    }
-}
-
 fn is_alive<M: MoveModel>(state: &ExtendedState<M::State, WeaponState>) -> bool {
     M::snapshot(&state.body, default()).alive
 }

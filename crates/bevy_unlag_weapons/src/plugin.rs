@@ -73,7 +73,6 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             .add_message::<ShotVerdict>()
             .add_message::<Damage>()
             .add_message::<Tracer>()
-            .add_observer(firing::insert_controls::<M>)
             .add_systems(
                 RunFixedMainLoop,
                 firing::capture_view_time::<M>

@@ -4,7 +4,9 @@ use bevy::prelude::*;
 use bevy_unlag_core::ExtendedState;
 use bevy_unlag_lightyear::HeldWeaponPlugin;
 use bevy_unlag_movement::CapsuleInput;
-use bevy_unlag_weapons::{HighPingPlugin, Loadout, WeaponExtension, WeaponsPlugin, WithWeapons};
+use bevy_unlag_weapons::{
+    HighPingPlugin, Loadout, WeaponControls, WeaponExtension, WeaponsPlugin, WithWeapons,
+};
 
 use super::{Character, Side};
 
@@ -19,6 +21,10 @@ impl<B: Character> Character for WithWeapons<B> {
 
     fn body() -> impl Bundle {
         B::body()
+    }
+
+    fn controls() -> impl Bundle {
+        (B::controls(), WeaponControls::default())
     }
 
     fn apply_controls(input: &mut Self::Input, controls: &CapsuleInput) {
