@@ -4,9 +4,7 @@
 mod view_capture;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{
-    ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, PawnModel, StepEvent,
-};
+use bevy_unlag_core::{ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent};
 use bevy_unlag_rewind::TargetHit;
 
 use crate::{
