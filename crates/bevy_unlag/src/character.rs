@@ -1,9 +1,9 @@
 //! Kinds of characters: a movement model with everything that an app needs for it.
 
 mod capsule;
+mod characters;
 #[cfg(feature = "kart")]
 mod kart;
-mod list;
 mod pawn;
 mod with_weapons;
 
@@ -11,7 +11,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{MoveExtension, MoveModel};
 use bevy_unlag_movement::CapsuleInput;
 
-pub use list::Characters;
+pub use characters::Characters;
 pub use pawn::CharacterPawn;
 
 /// Side of the connection for which plugins are added.

@@ -2,7 +2,7 @@
 
 use bevy::{app::PluginGroupBuilder, prelude::*};
 use bevy_unlag_core::{ExtendedState, LimbRig, SimulationRate};
-use bevy_unlag_lightyear::{NetworkedPawn, ReplicatedPawn, UnlagClientNetPlugin, UnlagServerNetPlugin};
+use bevy_unlag_lightyear::{ReplicatedPawn, UnlagClientNetPlugin, UnlagServerNetPlugin};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, CapsuleWith, MovementPlugin};
 use bevy_unlag_prediction::HostPawn;
 use bevy_unlag_rewind::{HitBoxes, LimbNodesPlugin, humanoid_hit_boxes, humanoid_rig};
@@ -10,7 +10,7 @@ use bevy_unlag_smoothing::SmoothingPlugin;
 use bevy_unlag_weapons::{Loadout, WeaponState, WithWeapons};
 
 use crate::{
-    character::{Characters, Side},
+    character::{CharacterPawn, Characters, Side},
     reflection,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 pub type Soldier = WithWeapons<CapsuleModel>;
 
 /// Movement model of a [`Soldier`] with an ability, or a tuple of abilities. Its pawn is a
-/// [`CharacterPawn`](crate::CharacterPawn).
+/// [`CharacterPawn`].
 pub type SoldierWith<A> = WithWeapons<CapsuleWith<A>>;
 
 /// Predicted state of a [`Soldier`].
@@ -64,7 +64,6 @@ impl PluginGroup for UnlagServerPlugins {
             .add(UnlagServerNetPlugin { rate: self.rate })
             .add(MovementPlugin)
             .add(move |app: &mut App| self.characters.add_plugins(app, Side::Server))
-            .add(add_states)
             .add(reflection::register_types)
     }
 }
@@ -74,7 +73,7 @@ impl PluginGroup for UnlagServerPlugins {
 /// weapon of the [`Arsenal`](bevy_unlag_weapons::Arsenal), or those of its [`Loadout`].
 #[derive(Component, Clone, Copy, Default, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
-#[require(NetworkedPawn<Soldier>, SoldierBody, Loadout)]
+#[require(CharacterPawn<Soldier>, SoldierBody, Loadout)]
 pub struct SoldierPawn;
 
 /// The soldier that the host of a listen server controls. It is placed and armed like a [`SoldierPawn`].
@@ -89,17 +88,3 @@ pub struct HostSoldierPawn;
 #[reflect(Component, Debug, Default)]
 #[require(HitBoxes = humanoid_hit_boxes(), LimbRig = humanoid_rig(), Transform)]
 pub struct SoldierBody;
-
-/// Derives the state of a soldier that was spawned without one from its [`Transform`].
-fn add_states(app: &mut App) {
-    app.add_observer(
-        |added: On<Add, (SoldierPawn, HostSoldierPawn)>,
-         soldiers: Query<&Transform, Without<SoldierState>>,
-         mut commands: Commands| {
-            if let Ok(place) = soldiers.get(added.entity) {
-                let state = SoldierState::new(CapsuleState::at(place.translation));
-                commands.entity(added.entity).insert(state);
-            }
-        },
-    );
-}

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 
 use crate::{
-    base::BaseView,
+    base_poses::BaseView,
     sampler::{PoseSample, PoseSampler},
     snapshot::Snapshot,
     tick::{Tick, ViewTime},

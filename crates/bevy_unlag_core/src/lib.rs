@@ -18,7 +18,7 @@
 //! * Bit packing: [`Wire`], [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
 
 mod angle;
-mod base;
+mod base_poses;
 mod extension;
 mod hermite;
 mod history;
@@ -46,7 +46,7 @@ mod visual;
 mod wire;
 
 pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
-pub use base::{BasePoses, BaseView};
+pub use base_poses::{BasePoses, BaseView};
 pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
 pub use history::SnapshotHistory;
 pub use interpolate::{AngularMotion, Interpolate, Interpolation, InterpolationSpan, LinearMotion};

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 use crate::{
     angle::units_to_angle,
-    base::{BaseView, heading},
+    base_poses::{BaseView, heading},
     interpolate::{AngularMotion, Interpolate, Interpolation, InterpolationSpan, LinearMotion},
     snapshot::{Snapshot, orientation},
     tick::ViewTime,

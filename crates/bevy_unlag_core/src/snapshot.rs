@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     angle::units_to_angle,
-    base::{BaseView, heading},
+    base_poses::{BaseView, heading},
     sampler::PoseSample,
     tick::Tick,
     up::Up,

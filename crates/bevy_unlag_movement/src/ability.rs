@@ -16,10 +16,10 @@ use crate::{
     event::MoveEvent,
     input::CapsuleInput,
     mover::Mover,
-    pawn_step::Limits,
     server_queries::CapsulePush,
     state::CapsuleState,
     step::{CapsuleModel, step},
+    step_state::Limits,
     world::MoverWorld,
 };
 

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::parry::math::Pose;
 use bevy_unlag_core::sin_cos_of_units;
 
-use crate::{base::BaseId, part::Part, pawn_step::PawnStep, sweep::sweep_ignoring_base};
+use crate::{base::BaseId, part::Part, step_state::PawnStep, sweep::sweep_ignoring_base};
 
 /// Destination to which a base carries the pawn in this step.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use crate::{
     base::BaseId,
     event::MoveEvent,
-    pawn_step::{PawnStep, Physics},
+    step_state::{PawnStep, Physics},
 };
 
 /// Starts or continues a jump. `dt` is the duration of the whole step.

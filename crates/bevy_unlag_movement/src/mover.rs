@@ -14,10 +14,10 @@ use crate::{
     input::CapsuleInput,
     mode::MovementMode,
     part::Part,
-    pawn_step::PawnStep,
     scene::NearParts,
     state::CapsuleState,
     step::body_of,
+    step_state::PawnStep,
     sweep::{depth, sweep},
 };
 

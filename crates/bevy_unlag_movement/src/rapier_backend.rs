@@ -14,7 +14,7 @@ use crate::{
     base::BaseId,
     event::MoveEvent,
     falling::air_velocity,
-    pawn_step::{PawnStep, Physics},
+    step_state::{PawnStep, Physics},
     velocity::accelerated,
 };
 

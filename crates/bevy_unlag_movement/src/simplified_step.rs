@@ -9,11 +9,11 @@ use crate::{
     config::CapsuleConfig,
     floor::{HOVER_MAX, along_floor, probe_ground},
     frame::Frame,
-    pawn_step::gravity_strength,
     planes::upright,
     scene::Include,
     state::CapsuleState,
     step::{CapsuleModel, body_of, seconds_of},
+    step_state::gravity_strength,
     sweep::{Body, sweep},
     world::MoverWorld,
 };

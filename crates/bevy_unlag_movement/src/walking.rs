@@ -8,8 +8,8 @@ use crate::{
     floor::{Floor, HOVER_MAX, along_floor, distance_from_axis, find_floor, hover_above, probe_ground},
     floor_motion::{FloorMotion, move_along_floor},
     part::Part,
-    pawn_step::PawnStep,
     planes::upright,
+    step_state::PawnStep,
     sweep::advance,
     velocity::accelerated,
 };

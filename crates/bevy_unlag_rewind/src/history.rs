@@ -7,9 +7,9 @@ use bevy_unlag_core::{CurrentTick, LimbRig, PoseSampler, Tick, ViewTime};
 use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
-    bones::BoneHistory,
     frame::{Frame, FrameRing},
     hit_boxes::{BodyBounds, HitBoxes},
+    limb_history::BoneHistory,
     limits::RewindLimits,
 };
 

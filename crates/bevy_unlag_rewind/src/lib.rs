@@ -26,7 +26,6 @@
 //! * `gizmos`: `RewindViewPlugin`, a debug view of shots.
 
 mod body_bounds;
-mod bones;
 mod bounds_check;
 mod cover;
 mod drawn_query;
@@ -38,6 +37,7 @@ mod hit_box_bones;
 mod hit_box_file;
 mod hit_boxes;
 mod humanoid;
+mod limb_history;
 mod limb_nodes;
 mod limits;
 mod missing_hit_boxes;

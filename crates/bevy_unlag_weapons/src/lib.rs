@@ -36,11 +36,11 @@ mod plugin;
 mod projectile;
 mod reflection;
 mod reset;
-mod shot_validation;
 #[cfg(feature = "gizmos")]
-mod shot_view;
+mod shot_gizmos;
+mod shot_messages;
+mod shot_validation;
 mod spread;
-mod tracer;
 mod verdict;
 mod weapon;
 mod weapon_extension;
@@ -66,11 +66,11 @@ pub use projectile::{
     ProjectileAppeared, ProjectileDisappeared, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
     ProjectileRules, ProjectilesInFlight, Trajectory,
 };
-pub use shot_validation::SpreadSecret;
 #[cfg(feature = "gizmos")]
-pub use shot_view::ShotViewPlugin;
+pub use shot_gizmos::ShotViewPlugin;
+pub use shot_messages::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
+pub use shot_validation::SpreadSecret;
 pub use spread::{MAX_PELLETS, SpreadCone, pellet_offset};
-pub use tracer::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
 pub use verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict, TargetCount};
 pub use weapon::{
     Ammo, Bounce, DamageTable, Falloff, FireMode, Projectile, Recoil, Reload, Shot, Splash, Spread,

@@ -13,9 +13,10 @@ use crate::{
     firing::ShotFired,
     held_weapon, loadout, projectile,
     projectile::ProjectilesInFlight,
-    reflection, reset, shot_validation,
+    reflection, reset,
+    shot_messages::Tracer,
+    shot_validation,
     shot_validation::SpreadSecret,
-    tracer::Tracer,
     verdict::{Damage, ShotVerdict},
     weapon_extension::WithWeapons,
 };

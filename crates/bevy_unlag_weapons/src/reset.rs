@@ -5,7 +5,7 @@ use bevy_unlag_core::{MatchReset, ServerLeft};
 
 use crate::{
     projectile::{ClearProjectiles, ProjectilesInFlight},
-    tracer::OutgoingShotMessages,
+    shot_messages::OutgoingShotMessages,
 };
 
 pub(crate) fn plugin(app: &mut App) {

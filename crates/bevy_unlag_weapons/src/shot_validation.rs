@@ -2,7 +2,7 @@
 
 mod beam_verdicts;
 mod checks;
-mod hit_tests;
+mod shot_hits;
 mod view_time;
 
 use bevy::prelude::*;
@@ -16,14 +16,14 @@ use crate::{
     fire_rules::FireRules,
     hit_claims::LastClaims,
     projectile::{LaunchView, PendingLaunch, PendingLaunches},
-    tracer::{OutgoingShotMessages, ShotMessage, Tracer},
+    shot_messages::{OutgoingShotMessages, ShotMessage, Tracer},
     verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict},
     weapon::{Shot, SpreadSource, Weapon},
     weapon_extension::{PredictedShot, WeaponEvent, WithWeapons},
 };
 use beam_verdicts::BeamVerdicts;
-use hit_tests::{HitTest, HitTests};
-pub(crate) use hit_tests::{ShotHit, write_damage};
+use shot_hits::{HitTest, HitTests};
+pub(crate) use shot_hits::{ShotHit, write_damage};
 use view_time::{Shooter, ShooterItem, ValidationClock};
 
 /// Secret from which the server derives pawn seeds and the spread of [`SpreadSource::Server`] weapons.

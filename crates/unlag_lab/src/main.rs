@@ -5,7 +5,7 @@
 
 mod agreement;
 mod chart;
-mod figures;
+mod figure_table;
 mod frame_profile;
 mod load;
 mod movement;
@@ -103,7 +103,7 @@ fn main() -> ExitCode {
     let measured = match topic {
         Topic::Agreement(args) => agreement::measure(&options, &args),
         Topic::Load(args) => load::measure(&options, &args),
-        Topic::LoadServer(args) => load::serve(args).map(|()| figures::Figures::default()),
+        Topic::LoadServer(args) => load::serve(args).map(|()| figure_table::Figures::default()),
         Topic::Movement => movement::measure(&options),
         Topic::Prediction => prediction::measure(&options),
         Topic::Rewind => rewind::measure(&options),

@@ -18,4 +18,4 @@ pub use unlag_examples::{
     stepped_match::{Match, MatchOptions},
 };
 
-pub use crate::{Options, chart::Chart, figures::Figures, pawns::*, preset, statistics::*};
+pub use crate::{Options, chart::Chart, figure_table::Figures, pawns::*, preset, statistics::*};

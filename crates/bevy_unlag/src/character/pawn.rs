@@ -4,6 +4,7 @@ use core::{fmt, marker::PhantomData};
 
 use bevy::prelude::*;
 use bevy_unlag_lightyear::NetworkedPawn;
+use bevy_unlag_prediction::HostPawn;
 
 use super::Character;
 
@@ -26,9 +27,9 @@ impl<C: Character> fmt::Debug for CharacterPawn<C> {
     }
 }
 
-/// Completes a pawn that was spawned without state or equipment.
+/// Completes a pawn of a player or of the host that was spawned without state or equipment.
 pub(super) fn complete<C: Character>(
-    added: On<Add, CharacterPawn<C>>,
+    added: On<Add, (CharacterPawn<C>, HostPawn<C>)>,
     pawns: Query<&Transform>,
     mut commands: Commands,
 ) {

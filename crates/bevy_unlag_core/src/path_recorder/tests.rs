@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    base::BaseView,
+    base_poses::BaseView,
     history::SnapshotHistory,
     sampler::PoseSampler,
     tick::{Tick, ViewTime},

@@ -16,8 +16,8 @@ use super::{
 use crate::{
     arsenal::Arsenal,
     projectile::ProjectileEnd,
+    shot_messages::ShotMessage,
     shot_validation::ShotOutput,
-    tracer::ShotMessage,
     verdict::{HitList, ShotRefusal, ShotResult, ShotVerdict},
     weapon::{Projectile, Weapon},
 };

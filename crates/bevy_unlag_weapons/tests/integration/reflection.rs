@@ -1,21 +1,12 @@
 //! Reflection of the public components, resources, messages and events.
 
-use core::any::TypeId;
-
 use bevy::prelude::*;
 use bevy_unlag_movement::CapsuleModel;
 use bevy_unlag_weapons::*;
 
-/// Asserts that each type is registered and has the type data.
-macro_rules! assert_registered {
-    ($app:expr, $data:ty: $($kind:ty),* $(,)?) => {
-        let registry = $app.world().resource::<AppTypeRegistry>().read();
-        $(assert!(
-            registry.get_type_data::<$data>(TypeId::of::<$kind>()).is_some(),
-            concat!(stringify!($kind), " is not registered, or without ", stringify!($data)),
-        );)*
-    };
-}
+#[macro_use]
+#[path = "../../../../tests/shared/assert_registered.rs"]
+mod assert_registered;
 
 #[test]
 fn public_types_are_registered_for_inspectors() {

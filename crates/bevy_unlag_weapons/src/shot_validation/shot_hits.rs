@@ -9,7 +9,7 @@ use bevy_unlag_rewind::{
 
 use super::ShotOutput;
 use crate::{
-    tracer::TracerPath,
+    shot_messages::TracerPath,
     verdict::{Damage, TargetCount},
     weapon::{Shot, Weapon, WeaponId},
     weapon_extension::PredictedShot,
