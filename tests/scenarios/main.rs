@@ -17,6 +17,7 @@ mod lightyear_guest;
 mod messages;
 mod net_sim;
 mod ownership;
+mod possession;
 mod predicted_values;
 mod prelude;
 mod pushes;

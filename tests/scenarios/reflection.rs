@@ -17,6 +17,7 @@ const NOT_REFLECTED: [(&str, &str); 11] = [
     ("MoverScene", "a spatial index of rapier colliders"),
     ("NetworkedPawn", "a marker with a model; `AuthorityPawn`, which it requires, is reflected"),
     ("CharacterPawn", "a marker with a model; `AuthorityPawn`, which it requires, is reflected"),
+    ("NpcPawn", "a marker with a model; `ServerPawn`, which it requires, is reflected"),
     ("Outgoing", "a buffer of encoded messages that each frame empties"),
     ("ProjectilesInFlight", "validation state; `DrawnProjectile` has what clients see"),
     ("RewindTable", "a spatial index of recorded paths"),

@@ -12,7 +12,7 @@ use bevy_unlag_core::{MoveExtension, MoveModel};
 use bevy_unlag_movement::CapsuleInput;
 
 pub use characters::Characters;
-pub use pawn::CharacterPawn;
+pub use pawn::{CharacterPawn, NpcPawn};
 
 /// Side of the connection for which plugins are added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -122,6 +122,8 @@ impl Plugin for PlayerControlsPlugin {
                 .before(WeaponSystems::CaptureView),
         )
         .insert_resource(ControlsEnabled)
+        .init_resource::<LastView>()
+        .add_observer(keep_view)
         .add_systems(
             RunFixedMainLoop,
             (
@@ -198,14 +200,33 @@ pub(crate) fn add_character<C: Character>(app: &mut App) {
 #[derive(Resource)]
 struct ControlsEnabled;
 
+/// Input of the pawn that the player controlled before: the next one looks in the same direction.
+#[derive(Resource, Default)]
+struct LastView(Option<InputAccumulator>);
+
+fn keep_view(
+    lost: On<Remove, LocalControl>,
+    pawns: Query<&InputAccumulator>,
+    mut last: ResMut<LastView>,
+    mut commands: Commands,
+) {
+    if let Ok(gather) = pawns.get(lost.entity) {
+        last.0 = Some(*gather);
+        commands.entity(lost.entity).try_remove::<InputAccumulator>();
+    }
+}
+
 fn insert_controls<C: Character>(
     added: On<Add, LocalControl>,
-    enabled: Option<Res<ControlsEnabled>>,
+    view: Option<ResMut<LastView>>,
     pawns: Query<&PawnModel>,
     mut commands: Commands,
 ) {
-    if enabled.is_some() && pawns.get(added.entity).is_ok_and(PawnModel::is::<C>) {
-        commands.entity(added.entity).insert_if_new((InputAccumulator::default(), C::controls()));
+    if let Some(mut view) = view
+        && pawns.get(added.entity).is_ok_and(PawnModel::is::<C>)
+    {
+        let gather = view.0.take().unwrap_or_default();
+        commands.entity(added.entity).insert_if_new((gather, C::controls()));
     }
 }
 

@@ -15,6 +15,7 @@
 
 mod character;
 mod controls;
+mod npc;
 mod plugins;
 mod reflection;
 
@@ -28,8 +29,9 @@ pub use bevy_unlag_weapons as weapons;
 pub use lightyear_guard as guard;
 pub use link_conditioner;
 
-pub use character::{Character, CharacterPawn, Characters, Side};
+pub use character::{Character, CharacterPawn, Characters, NpcPawn, Side};
 pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};
+pub use npc::NpcControls;
 pub use plugins::{
     HostSoldierPawn, Soldier, SoldierBody, SoldierPawn, SoldierState, SoldierWith, UnlagClientPlugins,
     UnlagServerPlugins,

@@ -28,6 +28,13 @@ pub enum NetRole {
 #[reflect(Component, Debug, Default)]
 pub struct LocalControl;
 
+/// Marks a pawn that this server controls itself: an AI character, a target, an empty vehicle. The game writes
+/// its [`MoveInput`](crate::MoveInput).
+#[doc(alias = "AIController")]
+#[derive(Component, Clone, Copy, Default, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
+pub struct ServerControl;
+
 /// Id of a pawn on the wire. The server assigns it; it is unique among existing pawns. It takes two bytes,
 /// less than an entity, and has the same meaning on every machine.
 #[doc(alias = "FNetworkGUID")]

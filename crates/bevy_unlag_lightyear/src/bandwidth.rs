@@ -18,6 +18,8 @@ pub enum MessageClass {
     /// Downlink: everything that `bevy_replicon` replicates: spawned and despawned pawns and a game's own
     /// components. Counted on clients only: a server would have to encode it a second time to know its size.
     Replication,
+    /// Downlink: rare changes of what clients know of pawns; see [`AddPawnState`](crate::AddPawnState).
+    PawnStates,
     /// Downlink: shot verdicts for the shooter.
     Verdicts,
     /// Downlink: tracers of other players' shots.
@@ -39,11 +41,12 @@ pub enum MessageClass {
 
 impl MessageClass {
     /// All classes, in the order of [`index`](Self::index).
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Moves,
         Self::MoveAcks,
         Self::Snapshots,
         Self::Replication,
+        Self::PawnStates,
         Self::Verdicts,
         Self::Tracers,
         Self::Projectiles,
@@ -74,6 +77,7 @@ impl MessageClass {
             Self::MoveAcks => "answers",
             Self::Snapshots => "snapshots",
             Self::Replication => "replication",
+            Self::PawnStates => "pawn states",
             Self::Verdicts => "verdicts",
             Self::Tracers => "tracers",
             Self::Projectiles => "projectiles",

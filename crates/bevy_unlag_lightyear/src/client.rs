@@ -2,6 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_replicon::prelude::ClientReplicationStats;
+#[cfg(feature = "smoothing")]
+use bevy_unlag_core::LocalControl;
 use bevy_unlag_core::{NetId, NetRole, ServerLeft, SimulationRate};
 use lightyear::prelude::{
     client::{ClientPlugins, Remote},
@@ -33,6 +35,7 @@ pub struct UnlagClientNetPlugin {
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum ReceiveSystems {
     Roles,
+    States,
     Moves,
     Snapshots,
     Shots,
@@ -53,7 +56,13 @@ impl Plugin for UnlagClientNetPlugin {
         .add_observer(reset_on_disconnect)
         .configure_sets(
             PreUpdate,
-            (ReceiveSystems::Roles, ReceiveSystems::Moves, ReceiveSystems::Snapshots, ReceiveSystems::Shots)
+            (
+                ReceiveSystems::Roles,
+                ReceiveSystems::States,
+                ReceiveSystems::Moves,
+                ReceiveSystems::Snapshots,
+                ReceiveSystems::Shots,
+            )
                 .chain()
                 .after(MessageSystems::Receive)
                 .after(ReplicationSystems::Receive),
@@ -63,6 +72,8 @@ impl Plugin for UnlagClientNetPlugin {
         .add_systems(PreUpdate, bandwidth::count_replication.after(ReplicationSystems::Receive));
         #[cfg(feature = "prediction")]
         crate::moves::client_plugin(app);
+        #[cfg(feature = "prediction")]
+        crate::possession::client_plugin(app);
         #[cfg(feature = "smoothing")]
         crate::clock::client_plugin(app);
         app.add_plugins(ClientGuardPlugin);
@@ -70,6 +81,10 @@ impl Plugin for UnlagClientNetPlugin {
         session::client_plugin(app);
         #[cfg(feature = "smoothing")]
         crate::snapshots::client_plugin(app);
+        #[cfg(feature = "smoothing")]
+        crate::pawn_state::client_plugin(app);
+        #[cfg(feature = "smoothing")]
+        app.add_observer(smooth_former_pawn);
         #[cfg(feature = "weapons")]
         crate::shot_effects::client_plugin(app);
     }
@@ -94,6 +109,18 @@ fn assign_roles(
         pawn.insert(NetRole::SimulatedProxy);
         #[cfg(feature = "smoothing")]
         pawn.insert_if_new(bevy_unlag_smoothing::SnapshotInbox::default());
+    }
+}
+
+/// Smooths a pawn that this client no longer controls.
+#[cfg(feature = "smoothing")]
+fn smooth_former_pawn(
+    lost: On<Remove, LocalControl>,
+    pawns: Query<(), (With<Remote>, With<NetId>)>,
+    mut commands: Commands,
+) {
+    if pawns.contains(lost.entity) {
+        commands.entity(lost.entity).try_insert_if_new(bevy_unlag_smoothing::SnapshotInbox::default());
     }
 }
 

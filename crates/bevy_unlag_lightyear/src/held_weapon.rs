@@ -1,32 +1,20 @@
-//! Replication of the weapon that a pawn holds.
+//! Sending of the weapon that a pawn holds.
 
-use bevy::{ecs::system::EntityCommands, prelude::*};
-use bevy_replicon::shared::replication::deferred_entity::DeferredEntity;
+use bevy::prelude::*;
 use bevy_unlag_weapons::HeldWeapon;
 
-use crate::smoothed_component::{LocalValueHandler, TickedValue, replicate};
+use crate::pawn_state::{AddPawnState, OwnPawnState};
 
-/// Replicates [`HeldWeapon`] from the authority to all other clients, where it changes at the tick at which
-/// the pawn is drawn. The owner predicts it and ignores the server's values.
+/// Sends [`HeldWeapon`] from the authority to all other clients, where it changes at the tick at which the pawn
+/// is drawn. The owner predicts it and ignores the server's values.
 ///
-/// Add it on both sides, after the suite's other plugins and in the same order as other registrations.
-/// Changes are sent at the server's snapshot interval, six to eight bytes each: a weapon switched
-/// back within one interval is not visible to other clients.
+/// Add it on both sides, after the suite's other plugins and in the same order as other registrations. A change
+/// takes seven or eight bytes; a weapon switched back within one frame of the server is not visible to others.
 #[derive(Debug, Default)]
 pub struct HeldWeaponPlugin;
 
 impl Plugin for HeldWeaponPlugin {
     fn build(&self, app: &mut App) {
-        replicate::<HeldWeapon, IgnoreServerValue>(app);
+        app.add_pawn_state::<HeldWeapon>(OwnPawnState::Ignore);
     }
-}
-
-/// Ignores the server's values: the component is written from predicted state, and the server's value is a
-/// round trip older.
-struct IgnoreServerValue;
-
-impl LocalValueHandler<HeldWeapon> for IgnoreServerValue {
-    fn begin(_: &mut EntityCommands, _: Option<HeldWeapon>, _: Option<HeldWeapon>) {}
-
-    fn update(_: &mut DeferredEntity, _: &TickedValue<HeldWeapon>) {}
 }

@@ -41,7 +41,11 @@ mod moves;
 mod net_ids;
 mod net_sim;
 mod pawn;
+#[cfg(feature = "smoothing")]
+mod pawn_state;
 mod plugin;
+#[cfg(feature = "prediction")]
+mod possession;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod predicted_component;
 mod protocol;
@@ -70,6 +74,10 @@ pub use messages::{
 pub use models::NetModelPlugin;
 pub use net_sim::{NetSim, NetSimPlugin};
 pub use pawn::{NetworkedPawn, ReplicatedPawn};
+#[cfg(feature = "smoothing")]
+pub use pawn_state::{AddPawnState, OwnPawnState};
+#[cfg(feature = "prediction")]
+pub use possession::{Possess, Possessed};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use predicted_component::{ReplicatePredicted, ValueRequest};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};

@@ -10,6 +10,7 @@ use lightyear::prelude::{server::ClientOf, *};
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
     client::ReceiveSystems,
+    possession::OfferedTo,
     protocol::{MoveAckChannel, MoveAckMessage, MoveChannel, MoveMessage},
     server::SendSystems,
 };
@@ -68,13 +69,16 @@ fn send_moves(
 fn deliver_moves(
     mut links: Query<(Entity, &mut MessageReceiver<MoveMessage>), With<ClientOf>>,
     mut pawns: Query<(&ControlledBy, &mut IncomingMoves)>,
+    mut offered: Query<(&OfferedTo, &mut IncomingMoves), Without<ControlledBy>>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (link, mut receiver) in &mut links {
         let mut pawn = pawns.iter_mut().find(|(owner, _)| owner.owner == link);
         for message in receiver.receive().take(MAX_MAILBOX_MESSAGES) {
             bandwidth.count(MessageClass::Moves, message.0.len(), 1);
-            if let Some((_, mailbox)) = &mut pawn {
+            if let Some((_, mut mailbox)) = offered.iter_mut().find(|(to, _)| to.takes(link, &message.0)) {
+                mailbox.deliver(message.0);
+            } else if let Some((_, mailbox)) = &mut pawn {
                 mailbox.deliver(message.0);
             }
         }

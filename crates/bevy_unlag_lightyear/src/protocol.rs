@@ -10,7 +10,7 @@ use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
-pub const PROTOCOL_VERSION: u32 = 9;
+pub const PROTOCOL_VERSION: u32 = 10;
 
 /// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may set its own number; client and server must agree.
@@ -135,6 +135,15 @@ raw_messages!(
     /// A [`MoveAck`](bevy_unlag_prediction::MoveAck).
     #[cfg(feature = "prediction")]
     MoveAckMessage,
+    /// The id of a pawn, and a [`ControlOffer`](bevy_unlag_prediction::ControlOffer) of it.
+    #[cfg(feature = "prediction")]
+    ControlOfferMessage,
+    /// First tick of the client's moves that no pawn obeys, if the server knows it.
+    #[cfg(feature = "prediction")]
+    ControlEndMessage,
+    /// Changes of pawn states.
+    #[cfg(feature = "smoothing")]
+    PawnStateMessage,
     /// The [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s of several pawns.
     #[cfg(feature = "smoothing")]
     SnapshotMessage,
@@ -244,6 +253,12 @@ impl Plugin for UnlagProtocolPlugin {
         register::<MoveMessage>(app, NetworkDirection::ClientToServer);
         #[cfg(feature = "prediction")]
         register::<MoveAckMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "prediction")]
+        register::<ControlOfferMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "prediction")]
+        register::<ControlEndMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "smoothing")]
+        register::<PawnStateMessage>(app, NetworkDirection::ServerToClient);
         #[cfg(feature = "smoothing")]
         register::<SnapshotMessage>(app, NetworkDirection::ServerToClient);
         #[cfg(feature = "smoothing")]
@@ -279,6 +294,8 @@ impl Plugin for UnlagProtocolPlugin {
 
         app.component::<NetId>().replicate_once();
         app.component::<ModelIndex>().replicate_once();
+        #[cfg(feature = "smoothing")]
+        crate::pawn_state::protocol(app);
     }
 }
 

@@ -49,12 +49,16 @@ impl Plugin for UnlagServerNetPlugin {
             .add_systems(PreUpdate, link::copy_rtt_to_pawns.after(link::publish_rtt));
         #[cfg(feature = "prediction")]
         crate::moves::server_plugin(app);
+        #[cfg(feature = "prediction")]
+        crate::possession::server_plugin(app);
         app.add_plugins(ServerGuardPlugin);
         messages::server_plugin(app);
         session::server_plugin(app);
         budget::server_plugin(app);
         net_ids::server_plugin(app);
         app.add_plugins(visibility::plugin);
+        #[cfg(feature = "smoothing")]
+        crate::pawn_state::server_plugin(app);
         #[cfg(feature = "smoothing")]
         crate::snapshots::server_plugin(app);
         #[cfg(feature = "smoothing")]

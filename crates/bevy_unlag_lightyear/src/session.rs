@@ -17,6 +17,8 @@ use core::time::Duration;
 use bevy::prelude::*;
 
 pub use handshake::{ProtocolMismatch, SetupMismatch, SetupRule};
+#[cfg(feature = "prediction")]
+pub(crate) use players::owned_by;
 pub use players::{
     AwaitingReconnect, PlayerJoined, PlayerLeft, PlayerReturned, SessionExpired, SessionOf, player_pawn,
 };

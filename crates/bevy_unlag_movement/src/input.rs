@@ -44,6 +44,18 @@ impl CapsuleInput {
         self.pitch = (pitch * units).round().clamp(-limit, limit) as i16;
     }
 
+    /// Turns the view towards a direction in the world whose up is +Y; straight up or down, the heading stays.
+    /// Ignores a direction that is not finite or zero.
+    pub fn look_along(&mut self, direction: Vec3) {
+        let Some(way) = direction.try_normalize() else { return };
+        let yaw = f64::from(-way.x).atan2(f64::from(-way.z));
+        let heading = self.yaw;
+        self.set_look(yaw, f64::from(way.y).asin());
+        if way.x == 0.0 && way.z == 0.0 {
+            self.yaw = heading;
+        }
+    }
+
     /// Returns the deflection of the axes: `x` is right, `y` is forwards. The length is at most 1.
     #[must_use]
     pub fn axes(&self) -> Vec2 {

@@ -3,11 +3,11 @@
 use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, StepContext, StepEvent};
+use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, StepContext, StepEvent};
 
 /// Steps every entity with `M::State` and [`MoveInput<M>`] once per tick, and writes its events as
-/// [`StepEvent`]s. Meant for games without a network, for tools, and for pawns that a server controls
-/// itself. Not for pawns of the prediction plugins, which step those themselves.
+/// [`StepEvent`]s. Meant for games without a network and for tools. Pawns with a [`NetRole`] are left to the
+/// prediction plugins; a pawn that a server controls itself is a `ServerPawn` of those.
 pub struct LocalMovesPlugin<M>(PhantomData<fn() -> M>);
 
 impl<M> Default for LocalMovesPlugin<M> {
@@ -27,7 +27,7 @@ fn step_all<M: MoveModel>(
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
     world: StaticSystemParam<M::World>,
-    mut pawns: Query<(Entity, &mut M::State, &MoveInput<M>)>,
+    mut pawns: Query<(Entity, &mut M::State, &MoveInput<M>), Without<NetRole>>,
     mut happened: MessageWriter<StepEvent<M>>,
     mut events: Local<Vec<M::Event>>,
 ) {

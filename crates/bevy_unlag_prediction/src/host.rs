@@ -1,20 +1,25 @@
-//! Pawn of a listen server's host. The host is the authority, so its steps are final.
+//! Pawns that the authority controls itself, the host's and the server's: their steps are final.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent, TransformWatch,
+    CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, ServerControl, StepContext, StepEvent,
+    TransformWatch,
 };
 
-use crate::{saved_moves::SavedMoves, scheduled_pushes::ScheduledPushes};
+use crate::{move_queue::MoveQueue, saved_moves::SavedMoves, scheduled_pushes::ScheduledPushes};
 
-pub(crate) fn step_host_pawn<M: MoveModel>(
+type Controlled<M> =
+    (Or<(With<LocalControl>, With<ServerControl>)>, Without<SavedMoves<M>>, Without<MoveQueue<M>>);
+
+/// Steps the pawns that this app controls with authority.
+pub(crate) fn step_authority_pawns<M: MoveModel>(
     model: Res<M::Config>,
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
     world: StaticSystemParam<M::World>,
     mut pawns: Query<
         (Entity, &NetRole, &mut M::State, &MoveInput<M>, &mut ScheduledPushes<M>),
-        (With<LocalControl>, Without<SavedMoves<M>>),
+        Controlled<M>,
     >,
     mut happened: MessageWriter<StepEvent<M>>,
 ) {

@@ -21,6 +21,9 @@ mod client;
 mod clock_steering;
 mod config;
 mod config_hash;
+mod control_offer;
+mod control_switch;
+mod control_transfer;
 #[cfg(feature = "gizmos")]
 mod correction_gizmos;
 #[cfg(any(feature = "gizmos", test))]
@@ -59,18 +62,26 @@ pub use cause::CorrectionCause;
 pub use clock_steering::ClockSteering;
 pub use config::PredictionConfig;
 pub use config_hash::CachedConfigHash;
+pub use control_offer::{ControlOffer, OfferedMoves};
+pub use control_switch::ControlEnd;
+pub use control_transfer::{
+    ControlTransfer, ControlTransferred, cancel_transfer, return_to_server, transfer_control,
+};
 #[cfg(feature = "gizmos")]
 pub use correction_gizmos::{CorrectionGizmos, CorrectionViewPlugin};
 #[cfg(feature = "gizmos")]
 pub use correction_outlines::CorrectionView;
 pub use debug::PredictionDebug;
 pub use diagnostics::MovePredictionDiagnosticsPlugin;
-pub use mailbox::{IncomingMoveAcks, IncomingMoves, MAX_MAILBOX_MESSAGES, OutgoingMoveAcks, OutgoingMoves};
+pub use mailbox::{
+    IncomingControlOffers, IncomingMoveAcks, IncomingMoves, MAX_MAILBOX_MESSAGES, OutgoingControlOffers,
+    OutgoingMoveAcks, OutgoingMoves,
+};
 pub use move_queue::MoveQueue;
 pub use outcome::{Correction, MoveOutcome, ServerCorrection};
-pub use packet::{MAX_MOVES, MovePacket, MoveRun};
+pub use packet::{MAX_MOVES, MovePacket, MoveRun, packet_epoch};
 pub use packet_loss::LossLevel;
-pub use pawn::{AuthorityPawn, AutonomousPawn, HostPawn};
+pub use pawn::{AuthorityPawn, AutonomousPawn, HostPawn, ServerPawn};
 pub use plugin::PredictionPlugin;
 pub use predicted_value::{PredictedCount, PredictedValue};
 pub use published_state::PublishedExtrapolation;

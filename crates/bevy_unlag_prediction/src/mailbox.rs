@@ -50,6 +50,15 @@ outgoing!(
     /// Encoded [`MoveAck`](crate::MoveAck)s, to be sent to the pawn's owner unreliably.
     OutgoingMoveAcks
 );
+outgoing!(
+    /// Encoded [`ControlOffer`](crate::ControlOffer)s, to be sent to the pawn's new owner unreliably.
+    OutgoingControlOffers
+);
+incoming!(
+    /// Received [`ControlOffer`](crate::ControlOffer)s for a pawn that this client does not control yet, encoded.
+    /// The transport inserts it.
+    IncomingControlOffers
+);
 incoming!(
     /// Received [`MovePacket`](crate::MovePacket)s of the pawn's owner, encoded.
     IncomingMoves

@@ -9,7 +9,7 @@ use crate::{
     cause::CorrectionCause,
     config::{PredictionConfig, ticks},
     lateness::Lateness,
-    packet::MovePacket,
+    packet::{MovePacket, packet_epoch},
     packet_loss::{LossLevel, LossMeter},
     state_check::StateCheck,
     time_discrepancy::TimeDiscrepancy,
@@ -39,6 +39,14 @@ pub(crate) struct QueuedMove<I> {
 pub struct MoveQueue<M: MoveModel> {
     /// Epoch of the owner's tick count; `None` before its first packet.
     pub(crate) epoch: Option<u8>,
+    /// Epoch in which the owner last started its tick count: a transfer of control continues the count.
+    timeline: u8,
+    /// First move of the owner after a transfer of control to this pawn: earlier moves have neutral input.
+    first: Option<Tick>,
+    /// First move that belongs to another pawn, after a transfer of control from this one.
+    end: Option<Tick>,
+    /// Whether the owner learns of its control by [`ControlOffer`](crate::ControlOffer)s, until its first move.
+    pub(crate) offered: bool,
     // Inputs and states of a model need not be reflected; the meters are buffers.
     #[reflect(ignore)]
     moves: VecDeque<QueuedMove<M::Input>>,
@@ -95,6 +103,10 @@ impl<M: MoveModel> Default for MoveQueue<M> {
     fn default() -> Self {
         Self {
             epoch: None,
+            timeline: 0,
+            first: None,
+            end: None,
+            offered: false,
             moves: VecDeque::new(),
             awaiting_first_move: true,
             began: Tick::default(),
@@ -134,6 +146,8 @@ pub(crate) enum DueMove<I> {
     Move(QueuedMove<I>),
     /// The move is missing and the server waits no longer. Whether later moves are queued.
     Missing { later: bool },
+    /// The owner did not control the pawn yet: run it with neutral input.
+    Neutral,
     /// Nothing is due.
     Nothing,
 }
@@ -227,7 +241,9 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Starts a new epoch: the owner restarts its tick count at the server's tick.
     pub(crate) fn restart(&mut self, now: Tick) {
         // A new pawn of the same player must not start with the epoch of the previous one.
-        self.epoch = Some(self.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7);
+        let epoch = self.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7;
+        (self.epoch, self.timeline) = (Some(epoch), epoch);
+        self.first = None;
         self.moves.clear();
         self.awaiting_first_move = true;
         self.began = now;
@@ -303,11 +319,12 @@ impl<M: MoveModel> MoveQueue<M> {
             return too_fast;
         }
         self.refused = 0;
+        self.offered = false;
         self.loss.record(packet.sequence);
         let last_received_snapshot = packet.last_received_snapshot(now);
-        acks.record(SnapshotAck { own: newest, arrived: now, last_received_snapshot }, packet.epoch);
-        if self.awaiting_first_move {
-            self.awaiting_first_move = false;
+        acks.record(SnapshotAck { own: newest, arrived: now, last_received_snapshot }, self.timeline);
+        let continues = self.first.is_some();
+        if core::mem::take(&mut self.awaiting_first_move) && !continues {
             account.start_epoch();
             // All moves without a gap before the newest. The bound is what a client can gain by a false start.
             let known = packet.runs.iter().fold(0, |known, run| {
@@ -429,8 +446,13 @@ impl<M: MoveModel> MoveQueue<M> {
         let Some((next, ticks_overdue)) = self.next.zip(self.ticks_overdue(now)) else {
             return DueMove::Nothing;
         };
-        if ticks_overdue < 0 {
+        let over = self.end.is_some_and(|end| !end.is_newer_than(next));
+        if ticks_overdue < 0 || over {
             return DueMove::Nothing;
+        }
+        if self.first.is_some_and(|first| first.is_newer_than(next)) {
+            self.next = Some(next.offset(1));
+            return DueMove::Neutral;
         }
         if let Some(queued) = self.moves.pop_front_if(|queued| queued.tick == next) {
             self.next = Some(next.offset(1));
@@ -451,4 +473,83 @@ impl<M: MoveModel> MoveQueue<M> {
             self.moves.retain(|queued| !next.is_newer_than(queued.tick));
         }
     }
+
+    /// Returns whether a packet is about the pawn that the owner controls before or after this one: its moves
+    /// may be of another model.
+    pub(crate) fn belongs_to_other_pawn(&self, packet: &[u8]) -> bool {
+        let Some((own, epoch)) = self.epoch.zip(packet_epoch(packet)) else { return false };
+        self.first.is_some() && (epoch + 1) & 7 == own || self.end.is_some() && epoch == (own + 1) & 7
+    }
+
+    /// Returns the first move of the owner after a transfer of control, and the last move that has run, in an
+    /// epoch that began with a transfer.
+    pub(crate) fn transfer(&self) -> Option<(Tick, Tick)> {
+        self.first.zip(self.last_run())
+    }
+
+    /// Returns the clock of the owner's moves, with which another pawn continues; `None` before its first move.
+    pub(crate) fn move_clock(&self) -> Option<MoveClock> {
+        let next = self.next.filter(|_| !self.awaiting_first_move)?;
+        Some(MoveClock {
+            epoch: self.epoch?,
+            timeline: self.timeline,
+            next,
+            newest: self.newest,
+            clock: self.clock,
+            delay: self.delay,
+            lateness: self.lateness.clone(),
+            loss: self.loss.clone(),
+        })
+    }
+
+    /// Creates the queue of a pawn whose owner continues the tick count of another pawn, with the move `first`.
+    /// Until then it moves with `neutral` input.
+    pub(crate) fn continuing(clock: MoveClock, first: Tick, neutral: M::Input) -> Self {
+        let MoveClock { epoch, timeline, next, newest, clock, delay, lateness, loss } = clock;
+        Self {
+            epoch: Some((epoch + 1) & 7),
+            timeline,
+            first: Some(first),
+            offered: true,
+            began: first,
+            next: Some(next),
+            newest,
+            newest_before: newest,
+            clock,
+            delay,
+            lateness,
+            loss,
+            last_input: neutral,
+            ..Self::default()
+        }
+    }
+
+    /// Creates the queue of a pawn that is offered to an owner whose tick count is unknown.
+    pub(crate) fn offered(neutral: M::Input) -> Self {
+        Self { offered: true, last_input: neutral, ..Self::default() }
+    }
+
+    /// Lets the owner's moves before `end` run, and no later ones; `None` to let all run again.
+    pub(crate) fn end_at(&mut self, end: Option<Tick>) {
+        self.end = end;
+    }
+
+    /// Returns whether all moves before the end have run, or no further one can be expected.
+    pub(crate) fn is_over(&self) -> bool {
+        self.awaiting_first_move
+            || self.end.zip(self.next).is_some_and(|(end, next)| !end.is_newer_than(next))
+    }
+}
+
+/// Clock of an owner's moves on the server: the next move, and when it is due.
+#[derive(Clone, Debug)]
+pub(crate) struct MoveClock {
+    pub(crate) epoch: u8,
+    timeline: u8,
+    pub(crate) next: Tick,
+    pub(crate) newest: Option<Tick>,
+    clock: Option<Tick>,
+    delay: i32,
+    lateness: Lateness,
+    loss: LossMeter,
 }

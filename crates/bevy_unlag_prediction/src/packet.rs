@@ -40,8 +40,16 @@ pub struct MovePacket<I> {
     pub runs: Vec<MoveRun<I>>,
 }
 
+/// Returns the epoch of an encoded packet, whatever its model; `None` for an empty one.
+#[must_use]
+pub fn packet_epoch(bytes: &[u8]) -> Option<u8> {
+    BitReader::new(bytes).bits(EPOCH_BITS).ok().map(|epoch| epoch as u8)
+}
+
+/// Bits of an epoch, first in every packet.
+const EPOCH_BITS: u32 = 3;
+
 impl<I> MovePacket<I> {
-    const EPOCH_BITS: u32 = 3;
     /// Gaps between runs are shorter than this.
     pub(crate) const MAX_GAP: u16 = 128;
 
@@ -74,7 +82,7 @@ pub(crate) fn nearest_tick(reference: Tick, low: u16) -> Tick {
 impl<I: Wire + Copy> Wire for MovePacket<I> {
     fn write(&self, w: &mut BitWriter) {
         debug_assert!(self.runs.first().is_some_and(|run| run.age == 0));
-        w.bits(u32::from(self.epoch & 7), Self::EPOCH_BITS);
+        w.bits(u32::from(self.epoch & 7), EPOCH_BITS);
         w.bits(u32::from(self.sequence), 8);
         w.bits(u32::from(self.newest), 16);
         w.bool(self.ack_bits.is_some());
@@ -104,7 +112,7 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let epoch = r.bits(Self::EPOCH_BITS)? as u8;
+        let epoch = r.bits(EPOCH_BITS)? as u8;
         let sequence = r.bits(8)? as u8;
         let newest = r.bits(16)? as u16;
         let ack_bits = if r.bool()? { Some(r.bits(8)? as u8) } else { None };

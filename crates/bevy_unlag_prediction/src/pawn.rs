@@ -5,11 +5,11 @@ use core::{fmt, marker::PhantomData};
 use bevy::prelude::*;
 use bevy_unlag_core::{
     DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PawnModel, PublishedState,
-    SnapshotAcks, Tick, TransformWatch, VisualOffset,
+    ServerControl, SnapshotAcks, Tick, TransformWatch, VisualOffset,
 };
 
 use crate::{
-    mailbox::{IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves},
+    mailbox::{IncomingMoveAcks, IncomingMoves, OutgoingControlOffers, OutgoingMoveAcks, OutgoingMoves},
     move_queue::MoveQueue,
     published_state::PublishedExtrapolation,
     saved_moves::SavedMoves,
@@ -55,6 +55,7 @@ pub struct AutonomousPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M
     PublishedExtrapolation<M>,
     IncomingMoves,
     OutgoingMoveAcks,
+    OutgoingControlOffers,
     PredictionStats,
     TransformWatch,
 )]
@@ -76,6 +77,24 @@ pub struct AuthorityPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>
 )]
 pub struct HostPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>);
 
+/// A pawn that this server controls itself: an AI character, a target, an empty vehicle. Spawn it with its
+/// initial [`MoveModel::State`] and write its [`MoveInput`] in [`MoveSystems::Sample`](bevy_unlag_core::MoveSystems::Sample).
+/// It is stepped once per tick, takes [`ScheduledPushes`] at once, and is published, rewound and hit like the
+/// pawn of a player. Without an input it stands, falls and rides movement bases.
+#[doc(alias = "AIController")]
+#[doc(alias = "Bot")]
+#[derive(Component, Reflect)]
+#[reflect(Component, Default, type_path = false)]
+#[require(
+    NetRole = NetRole::Authority,
+    PawnModel = PawnModel::of::<M>(),
+    ServerControl,
+    ScheduledPushes<M>,
+    MoveInput<M> = MoveInput(M::Input::default()),
+    TransformWatch,
+)]
+pub struct ServerPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>);
+
 macro_rules! marker {
     ($name:ident) => {
         impl<M: MoveModel> Default for $name<M> {
@@ -95,6 +114,7 @@ macro_rules! marker {
 marker!(AutonomousPawn);
 marker!(AuthorityPawn);
 marker!(HostPawn);
+marker!(ServerPawn);
 
 /// Publishes the initial state of a pawn with a remote owner.
 pub(crate) fn publish_initial_state<M: MoveModel>(
@@ -111,7 +131,10 @@ pub(crate) fn publish_initial_state<M: MoveModel>(
 /// Places a pawn of this app where its initial state is.
 pub(crate) fn place<M: MoveModel>(
     added: On<Add, M::State>,
-    mut pawns: Query<(&M::State, &mut Transform), Or<(With<AuthorityPawn<M>>, With<HostPawn<M>>)>>,
+    mut pawns: Query<
+        (&M::State, &mut Transform),
+        Or<(With<AuthorityPawn<M>>, With<HostPawn<M>>, With<ServerPawn<M>>)>,
+    >,
 ) {
     if let Ok((state, mut transform)) = pawns.get_mut(added.entity) {
         transform.translation = M::position(state);

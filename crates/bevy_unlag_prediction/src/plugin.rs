@@ -13,6 +13,10 @@ use crate::{
     config::PredictionConfig,
     config_hash,
     config_hash::CachedConfigHash,
+    control_switch,
+    control_switch::{ControlEnd, LastSwitch},
+    control_transfer,
+    control_transfer::{ControlModels, PendingTransfers},
     debug::PredictionDebug,
     drawing, host,
     outcome::{Correction, MoveOutcome, ServerCorrection},
@@ -37,6 +41,8 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
     fn build(&self, app: &mut App) {
         for_missing(app, TickPlugin);
         for_missing(app, VisualPlugin);
+        for_missing(app, ControlPlugin);
+        app.world_mut().resource_mut::<ControlModels>().add::<M>();
         reflection::register_types::<M>(app);
         app.init_resource::<PredictionConfig>()
             .init_resource::<PredictionDebug>()
@@ -50,20 +56,29 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             .add_message::<Correction<M>>()
             .add_message::<ServerCorrection<M>>()
             .add_message::<TimeDiscrepancyDetected>()
+            .add_observer(control_switch::release::<M>)
             .add_observer(pawn::publish_initial_state::<M>)
             .add_observer(pawn::place::<M>)
             .add_observer(reset::reset_connection::<M>)
             .add_observer(reset::reset_match::<M>)
             .add_systems(
                 FixedUpdate,
-                (config_hash::hash_config::<M>, reconcile::reconcile::<M>)
+                (
+                    config_hash::hash_config::<M>,
+                    control_switch::take_over::<M>.after(ControlSwitch),
+                    reconcile::reconcile::<M>,
+                )
                     .chain()
                     .in_set(MoveSystems::Reconcile),
             )
             .add_systems(
                 FixedUpdate,
                 (
-                    (client::step_own_pawn::<M>, host::step_host_pawn::<M>),
+                    (
+                        client::step_own_pawn::<M>,
+                        control_switch::resend_last_moves::<M>,
+                        host::step_authority_pawns::<M>,
+                    ),
                     (server::receive_moves::<M>, server::run_moves::<M>, server::send_acks::<M>).chain(),
                     setup_diagnostics::check_setup::<M>,
                     host::sync_transforms::<M>,
@@ -73,6 +88,33 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             )
             .add_systems(FixedPostUpdate, published_state::publish_state::<M>.in_set(MoveSystems::Publish))
             .add_systems(PostUpdate, drawing::draw_own_pawn::<M>.in_set(VisualSystems::Draw));
+    }
+}
+
+/// The switch of control to no pawn, before that to another one.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct ControlSwitch;
+
+/// The part of [`PredictionPlugin`] that no model is needed for: transfers of control.
+struct ControlPlugin;
+
+impl Plugin for ControlPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<ControlModels>()
+            .init_resource::<PendingTransfers>()
+            .init_resource::<LastSwitch>()
+            .init_resource::<ControlEnd>()
+            .add_observer(control_switch::reset_switches)
+            .add_systems(
+                FixedUpdate,
+                control_switch::end_control.in_set(ControlSwitch).in_set(MoveSystems::Reconcile),
+            )
+            .add_systems(
+                FixedPostUpdate,
+                control_transfer::complete_transfers
+                    .run_if(|pending: Res<PendingTransfers>| !pending.is_empty())
+                    .before(MoveSystems::Publish),
+            );
     }
 }
 

@@ -1,10 +1,11 @@
 //! Selection of moves for a packet: new moves, and older ones whose packets may be lost.
 
-use bevy_unlag_core::{MoveModel, Tick};
+use bevy_unlag_core::{BitWriter, MoveModel, Tick, Wire};
 
 use crate::{
     packet::{MAX_MOVES, MovePacket, MoveRun},
     saved_moves::{SavedMove, SavedMoves},
+    state_check::StateCheck,
 };
 
 /// Maximum number of overdue moves per packet.
@@ -66,4 +67,29 @@ pub(crate) fn runs<M: MoveModel>(
         total += 1;
     }
     runs
+}
+
+/// Returns a packet with all unacknowledged moves of a pawn that is no longer controlled, newest first.
+pub(crate) fn last_packet<M: MoveModel>(saved: &mut SavedMoves<M>) -> Option<Vec<u8>> {
+    let (epoch, _) = saved.epoch?;
+    let (tick, result) = saved.iter().next_back().map(|m| (m.tick, m.result))?;
+    let mut runs: Vec<MoveRun<M::Input>> = Vec::with_capacity(8);
+    for (age, m) in saved.iter().rev().take(MAX_MOVES).enumerate() {
+        let age = age as u16;
+        if age != tick.since(m.tick) as u16 {
+            break;
+        }
+        match runs.last_mut().filter(|run| run.input == m.input) {
+            Some(run) => run.length += 1,
+            None => runs.push(MoveRun { age, length: 1, input: m.input }),
+        }
+    }
+    let sequence = saved.sequence;
+    saved.sequence = sequence.wrapping_add(1);
+    let coarse = MovePacket::<M::Input>::is_coarse(sequence);
+    let check = StateCheck::of::<M>(&result, tick, coarse);
+    let packet = MovePacket { epoch, sequence, newest: tick.0 as u16, ack_bits: None, check, runs };
+    let mut w = BitWriter::default();
+    packet.write(&mut w);
+    Some(w.finish())
 }

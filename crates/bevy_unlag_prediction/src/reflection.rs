@@ -13,10 +13,14 @@ use crate::*;
 /// Registers the public types for inspectors. [`PredictedValue`] is registered where its value is known.
 pub(crate) fn register_types<M: MoveModel>(app: &mut App) {
     app.register_type::<ClockSteering>()
+        .register_type::<ControlEnd>()
+        .register_type::<ControlTransferred>()
+        .register_type::<IncomingControlOffers>()
         .register_type::<IncomingMoveAcks>()
         .register_type::<IncomingMoves>()
         .register_type::<MoveTrace>()
         .register_type::<OutgoingMoveAcks>()
+        .register_type::<OutgoingControlOffers>()
         .register_type::<OutgoingMoves>()
         .register_type::<PredictedCount>()
         .register_type::<PredictionConfig>()
@@ -35,7 +39,8 @@ pub(crate) fn register_types<M: MoveModel>(app: &mut App) {
         .register_type::<PublishedExtrapolation<M>>()
         .register_type::<SavedMoves<M>>()
         .register_type::<ScheduledPushes<M>>()
-        .register_type::<ServerCorrection<M>>();
+        .register_type::<ServerCorrection<M>>()
+        .register_type::<ServerPawn<M>>();
     #[cfg(feature = "gizmos")]
     app.register_type::<CorrectionView>();
 }
@@ -76,4 +81,5 @@ model_type_paths!(
     SavedMoves,
     ScheduledPushes,
     ServerCorrection,
+    ServerPawn,
 );

@@ -14,8 +14,9 @@ use crate::{
     cause::CorrectionCause,
     config::{PredictionConfig, ticks},
     config_hash::CachedConfigHash,
+    control_offer::ControlOffer,
     debug::PredictionDebug,
-    mailbox::{IncomingMoves, OutgoingMoveAcks},
+    mailbox::{IncomingMoves, OutgoingControlOffers, OutgoingMoveAcks},
     move_queue::{DueMove, MoveQueue},
     outcome::ServerCorrection,
     packet::MovePacket,
@@ -67,6 +68,9 @@ pub(crate) fn receive_moves<M: MoveModel>(
         }
         for bytes in incoming.drain() {
             stats.move_bytes += bytes.len() as u64;
+            if queue.belongs_to_other_pawn(&bytes) {
+                continue;
+            }
             let Ok(packet) = MovePacket::<M::Input>::read(&mut BitReader::new(&bytes)) else {
                 stats.malformed += 1;
                 trace!(target: "bevy_unlag::moves", "server: {entity} sent {} malformed bytes", bytes.len());
@@ -139,8 +143,10 @@ pub(crate) fn run_moves<M: MoveModel>(
             let Some(mut move_tick) = queue.last_run() else { break };
             *state = pushes.apply_due(&model, move_tick, &state);
             let mut abandoned = false;
+            let neutral = matches!(due, DueMove::Neutral);
             let (input, queued) = match due {
                 DueMove::Nothing => break,
+                DueMove::Neutral => (queue.last_input, None),
                 DueMove::Move(queued) if !account.allows(seconds, &config.time) => {
                     // The client has used up this time. Its next check reveals the difference.
                     if queue.pending_correction == Some(CorrectionCause::InitialState) {
@@ -221,7 +227,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                 if abandoned {
                     break;
                 }
-                stats.extrapolated_moves += 1;
+                stats.extrapolated_moves += u64::from(!neutral);
                 continue;
             };
             stats.moves += 1;
@@ -307,12 +313,12 @@ pub(crate) fn send_acks<M: MoveModel>(
         &mut MoveQueue<M>,
         &mut ScheduledPushes<M>,
         &TimeDiscrepancy,
-        &mut OutgoingMoveAcks,
+        (&mut OutgoingMoveAcks, &mut OutgoingControlOffers),
         &mut PredictionStats,
     )>,
 ) {
     let forced_update = ticks(config.forced_update, fixed.timestep().as_secs_f32()).cast_unsigned();
-    for (entity, state, mut queue, mut pushes, account, mut outgoing, mut stats) in &mut pawns {
+    for (entity, state, mut queue, mut pushes, account, (mut outgoing, mut offers), mut stats) in &mut pawns {
         let last_run = queue.last_run_in_epoch();
         if queue.epoch.is_none() {
             queue.restart(tick.0);
@@ -333,6 +339,15 @@ pub(crate) fn send_acks<M: MoveModel>(
         let silent = queue.extrapolated_moves > forced_update;
         let interval = if silent { interval.max(SILENT_INTERVAL) } else { interval };
         if queue.since_ack < interval || !(queue.ack_pending || queue.pending_correction.is_some()) {
+            continue;
+        }
+        if queue.offered {
+            offers.0.push(ControlOffer::of(&queue, state, tick.0).encode());
+            queue.since_ack = 0;
+            continue;
+        }
+        if queue.transfer().is_some_and(|(first, last)| first.is_newer_than(last.offset(1))) {
+            // The owner cannot be corrected to a state before it had control.
             continue;
         }
         if let Some(last_run) = last_run {

@@ -1,6 +1,7 @@
 //! Client-side firing: captures the view on the screen, fires in the next tick and reports the shot
 //! immediately.
 
+mod server_fire;
 mod view_capture;
 
 use bevy::prelude::*;
@@ -9,10 +10,12 @@ use bevy_unlag_rewind::TargetHit;
 
 use crate::{
     aim::Aim,
+    arsenal::Arsenal,
     fire_input::FireInput,
     weapon_extension::{PredictedShot, SLOTS, WeaponEvent, WeaponInput, WeaponState, WithWeapons},
 };
-use view_capture::{CapturedView, LocalPawn, LocalPawnItem, ViewCapture};
+pub(crate) use server_fire::add_server_weapon_input;
+use view_capture::{CapturedView, LocalPawn, ViewCapture};
 
 /// Raw weapon controls of the local player's pawn. Requires [`Aim`]. Write it in every frame, or more often.
 #[derive(Component, Clone, Debug, Reflect)]
@@ -128,49 +131,11 @@ pub(crate) fn add_weapon_input<M: MoveModel>(
     screen: ViewCapture,
 ) {
     for (mut trigger, own, mut input) in &mut pawns {
-        let LocalPawnItem { state, .. } = own;
-        input.0.extension = WeaponInput::default();
         trigger.requested = None;
-        if !is_alive::<M>(state) {
-            // A dead pawn does not fire, and its inputs are not buffered until its respawn.
-            (trigger.pulled, trigger.captured) = (false, None);
-            (trigger.reload, trigger.equip) = (false, None);
-            continue;
-        }
-        let arms = &state.extension;
-        input.0.extension = WeaponInput {
-            fire: None,
-            trigger: trigger.held || trigger.pulled,
-            reload: trigger.reload,
-            aiming: trigger.aiming,
-            // The wire format can only represent existing slots.
-            equip: trigger.equip.take().filter(|slot| *slot != arms.slot && usize::from(*slot) < SLOTS),
-            substituted: false,
-        };
-        // A reload request during the cooldown is kept until it is over.
-        trigger.reload &= arms.cooldown > 1;
-        let dt = screen.sampler.tick_seconds;
-        let wanted = arms.wants_shot(&screen.arsenal, trigger.held, trigger.pulled, dt);
-        let changes = input.0.extension.equip.is_some();
-        // A weapon whose reload starts in this move does not fire in it.
-        let loads = input.0.extension.reload && arms.reload == 0 && arms.burst == 0;
-        let loads = loads
-            && arms.weapon(&screen.arsenal).is_some_and(|(_, weapon)| {
-                let hand = arms.held_slot();
-                hand.reserve > 0 && hand.magazine < weapon.ammo.magazine
-            });
-        if !arms.is_ready(&screen.arsenal) || changes || loads {
-            // The shot leaves when the weapon is ready, with the view of that moment.
-            trigger.captured = None;
-            trigger.waited += dt;
-            // A pull on an empty magazine starts a reload instead.
-            let asks = arms.is_dry(&screen.arsenal) && arms.cooldown <= 1;
-            trigger.pulled &= !changes && !asks && trigger.waited <= trigger.buffer_time;
-            continue;
-        }
-        if !wanted {
-            trigger.captured = None;
-            trigger.pulled = false;
+        let alive = is_alive::<M>(own.state);
+        let (arms, dt) = (&own.state.extension, screen.sampler.tick_seconds);
+        input.0.extension = trigger.input(arms, alive);
+        if !alive || !trigger.wants_shot(arms, &input.0.extension, &screen.arsenal, dt) {
             continue;
         }
         let seen = trigger.captured.take();
@@ -182,6 +147,57 @@ pub(crate) fn add_weapon_input<M: MoveModel>(
         seen.fire = placed.with(&seen.fire).with_aim(seen.aim, Aim { yaw, pitch });
         input.0.extension.fire = Some(seen.fire);
         trigger.requested = Some(seen);
+    }
+}
+
+impl WeaponControls {
+    /// Returns the input of a tick, without a shot.
+    fn input(&mut self, arms: &WeaponState, alive: bool) -> WeaponInput {
+        if !alive {
+            // A dead pawn does not fire, and its inputs are not buffered until its respawn.
+            (self.pulled, self.captured) = (false, None);
+            (self.reload, self.equip) = (false, None);
+            return WeaponInput::default();
+        }
+        let input = WeaponInput {
+            fire: None,
+            trigger: self.held || self.pulled,
+            reload: self.reload,
+            aiming: self.aiming,
+            // The wire format can only represent existing slots.
+            equip: self.equip.take().filter(|slot| *slot != arms.slot && usize::from(*slot) < SLOTS),
+            substituted: false,
+        };
+        // A reload request during the cooldown is kept until it is over.
+        self.reload &= arms.cooldown > 1;
+        input
+    }
+
+    /// Returns whether the weapon fires in the coming step.
+    fn wants_shot(&mut self, arms: &WeaponState, input: &WeaponInput, arsenal: &Arsenal, dt: f32) -> bool {
+        let wanted = arms.wants_shot(arsenal, self.held, self.pulled, dt);
+        let changes = input.equip.is_some();
+        // A weapon whose reload starts in this move does not fire in it.
+        let loads = input.reload && arms.reload == 0 && arms.burst == 0;
+        let loads = loads
+            && arms.weapon(arsenal).is_some_and(|(_, weapon)| {
+                let hand = arms.held_slot();
+                hand.reserve > 0 && hand.magazine < weapon.ammo.magazine
+            });
+        if !arms.is_ready(arsenal) || changes || loads {
+            // The shot leaves when the weapon is ready, with the view of that moment.
+            self.captured = None;
+            self.waited += dt;
+            // A pull on an empty magazine starts a reload instead.
+            let asks = arms.is_dry(arsenal) && arms.cooldown <= 1;
+            self.pulled &= !changes && !asks && self.waited <= self.buffer_time;
+            return false;
+        }
+        if !wanted {
+            self.captured = None;
+            self.pulled = false;
+        }
+        wanted
     }
 }
 

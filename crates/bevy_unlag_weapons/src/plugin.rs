@@ -83,7 +83,8 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             .add_systems(
                 FixedUpdate,
                 (
-                    firing::add_weapon_input::<M>.in_set(MoveSystems::Extend),
+                    (firing::add_weapon_input::<M>, firing::add_server_weapon_input::<M>)
+                        .in_set(MoveSystems::Extend),
                     firing::emit_shot_fired::<M>.in_set(MoveSystems::React),
                 ),
             )

@@ -28,7 +28,7 @@
 
 mod delay_line;
 /// Table and JSON output, shared with the lab.
-#[path = "../../unlag_lab/src/figures.rs"]
+#[path = "../../unlag_lab/src/figure_table.rs"]
 mod figures;
 mod corrections;
 mod unlag_side;

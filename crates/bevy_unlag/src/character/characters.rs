@@ -10,7 +10,7 @@ use bevy_unlag_rewind::RewindPlugin;
 use bevy_unlag_smoothing::ProxySimulationPlugin;
 
 use super::{Character, Side, pawn::complete};
-use crate::{controls, plugins::Soldier};
+use crate::{controls, npc, plugins::Soldier};
 
 /// Characters of an app. Client and server need the same ones in the same order: keep the list in a function
 /// that both call. Default: a [`Soldier`](crate::Soldier).
@@ -73,6 +73,9 @@ fn add<C: Character>(app: &mut App, side: Side) {
         Side::Client => app.add_plugins(ProxySimulationPlugin::<C>::default()),
         Side::Server => app.add_plugins(RewindPlugin::<C>::default()),
     };
+    if side == Side::Server {
+        npc::add_character::<C>(app);
+    }
     app.add_observer(insert_body::<C>).add_observer(complete::<C>);
     controls::add_character::<C>(app);
     C::build(app, side);

@@ -1,10 +1,10 @@
-//! Marker of a player's pawn on the server, for any character.
+//! Markers of pawns on the server, for any character.
 
 use core::{fmt, marker::PhantomData};
 
 use bevy::prelude::*;
-use bevy_unlag_lightyear::NetworkedPawn;
-use bevy_unlag_prediction::HostPawn;
+use bevy_unlag_lightyear::{NetworkedPawn, ReplicatedPawn};
+use bevy_unlag_prediction::{HostPawn, ServerPawn};
 
 use super::Character;
 
@@ -15,21 +15,36 @@ use super::Character;
 #[require(NetworkedPawn<C>, Transform)]
 pub struct CharacterPawn<C: Character>(PhantomData<fn() -> C>);
 
-impl<C: Character> Default for CharacterPawn<C> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
+/// A pawn that the server controls: an AI character, a target, an empty vehicle. Place it like a
+/// [`CharacterPawn`]; write its [`MoveInput`](bevy_unlag_core::MoveInput), and its
+/// [`WeaponControls`](bevy_unlag_weapons::WeaponControls) and [`Aim`](bevy_unlag_weapons::Aim) if it has weapons.
+/// A player takes control of it by [`Possess`](bevy_unlag_lightyear::Possess).
+#[derive(Component)]
+#[require(ReplicatedPawn, ServerPawn<C>, Transform)]
+pub struct NpcPawn<C: Character>(PhantomData<fn() -> C>);
+
+macro_rules! marker {
+    ($name:ident) => {
+        impl<C: Character> Default for $name<C> {
+            fn default() -> Self {
+                Self(PhantomData)
+            }
+        }
+
+        impl<C: Character> fmt::Debug for $name<C> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    };
 }
 
-impl<C: Character> fmt::Debug for CharacterPawn<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CharacterPawn")
-    }
-}
+marker!(CharacterPawn);
+marker!(NpcPawn);
 
-/// Completes a pawn of a player or of the host that was spawned without state or equipment.
+/// Completes a pawn that was spawned without state or equipment.
 pub(super) fn complete<C: Character>(
-    added: On<Add, (CharacterPawn<C>, HostPawn<C>)>,
+    added: On<Add, (CharacterPawn<C>, HostPawn<C>, NpcPawn<C>)>,
     pawns: Query<&Transform>,
     mut commands: Commands,
 ) {

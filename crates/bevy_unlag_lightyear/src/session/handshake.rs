@@ -95,6 +95,8 @@ struct Registries<'w> {
     channels: Option<ResMut<'w, ChannelRegistry>>,
     game: Res<'w, crate::messages::GameMessageTypes>,
     models: Option<Res<'w, NetModels>>,
+    #[cfg(feature = "smoothing")]
+    states: Res<'w, crate::pawn_state::PawnStateTypes>,
     /// Hash of the replicated components and their rules, which lightyear's own check does not cover.
     replication: Option<Res<'w, ProtocolHash>>,
 }
@@ -108,6 +110,8 @@ impl Registries<'_> {
             self.channels.as_mut().map_or(0, |channels| channels.finish()),
             self.game.hash(),
             self.models.as_deref().map_or(0, NetModels::hash),
+            #[cfg(feature = "smoothing")]
+            self.states.hash(),
             self.replication.as_deref().map_or(0, number),
         ];
         parts.into_iter().fold(0x811c_9dc5, |hash: u32, part| {

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{OwnerReconnected, RoundTrip};
+use bevy_unlag_core::{OwnerReconnected, RoundTrip, ServerControl};
 use lightyear::{
     connection::host::HostClient,
     prelude::{server::ClientOf, *},
@@ -39,7 +39,7 @@ pub fn player_pawn(link: Entity, peer: PeerId) -> impl Bundle {
 }
 
 /// With any other lifetime lightyear would despawn the pawn with its link.
-fn owned_by(link: Entity) -> ControlledBy {
+pub(crate) fn owned_by(link: Entity) -> ControlledBy {
     ControlledBy { owner: link, lifetime: Lifetime::Persistent }
 }
 
@@ -98,7 +98,13 @@ pub(super) fn plugin(app: &mut App) {
     app.add_observer(join).add_observer(leave).add_systems(First, expire_sessions);
 }
 
-type Pawn = (Entity, &'static SessionOf, Option<&'static ControlledBy>, Option<&'static AwaitingReconnect>);
+type Pawn = (
+    Entity,
+    &'static SessionOf,
+    Option<&'static ControlledBy>,
+    Option<&'static AwaitingReconnect>,
+    Has<ServerControl>,
+);
 
 fn join(
     connected: On<Add, Connected>,
@@ -108,14 +114,24 @@ fn join(
 ) {
     let link = connected.entity;
     let Ok(&RemoteId(peer)) = links.get(link) else { return };
-    let Some((pawn, _, owner, absent)) = pawns.iter().find(|(_, of, ..)| of.0 == peer) else {
+    // Of several pawns the one that was controlled last.
+    let own = pawns.iter().filter(|(_, of, ..)| of.0 == peer);
+    let Some((pawn, _, owner, absent, by_server)) =
+        own.max_by_key(|(_, _, owner, absent, _)| owner.is_some() || absent.is_some())
+    else {
         commands.trigger(PlayerJoined { link, peer });
         return;
     };
     let old = owner.map(|owner| owner.owner).filter(|old| *old != link);
     // Data of the old link says nothing about the new one, nor about the client's view.
-    commands.entity(pawn).try_remove::<(AwaitingReconnect, RoundTrip)>().try_insert(owned_by(link));
-    commands.trigger(OwnerReconnected { entity: pawn });
+    commands.entity(pawn).try_remove::<(AwaitingReconnect, RoundTrip)>();
+    if by_server {
+        #[cfg(feature = "prediction")]
+        commands.trigger(crate::possession::Possess { link, pawn: Some(pawn) });
+    } else {
+        commands.entity(pawn).try_insert(owned_by(link));
+        commands.trigger(OwnerReconnected { entity: pawn });
+    }
     if let Some(entity) = old {
         // One link per player: the newest.
         commands.trigger(Kick { entity, reason: KickReason::Replaced });
@@ -128,7 +144,7 @@ fn leave(
     gone: On<Remove, Connected>,
     links: Query<(&RemoteId, Option<&PendingKick>), (With<ClientOf>, Without<HostClient>)>,
     config: Res<SessionConfig>,
-    pawns: Query<(Entity, &SessionOf, &ControlledBy)>,
+    pawns: Query<(Entity, Option<&SessionOf>, Option<&ControlledBy>)>,
     mut commands: Commands,
 ) {
     let link = gone.entity;
@@ -136,7 +152,19 @@ fn leave(
     // Nobody reconnects to a server that stops.
     let ends = leaving.is_some_and(|leaving| leaving.reason == KickReason::Shutdown);
     let left = if ends { Duration::ZERO } else { config.grace };
-    let pawn = pawns.iter().find(|(_, _, owner)| owner.owner == link).map(|(pawn, ..)| pawn);
+    let controlled = pawns.iter().find(|(.., by)| by.is_some_and(|by| by.owner == link));
+    let owned = |of: Option<&SessionOf>| of.is_some_and(|of| of.0 == peer);
+    let pawn = controlled.filter(|(_, of, _)| owned(*of));
+    #[cfg(feature = "prediction")]
+    if let Some((vehicle, ..)) = controlled.filter(|_| pawn.is_none()) {
+        // A pawn that is not the player's own, such as a vehicle, stays behind.
+        commands.entity(vehicle).try_remove::<(ControlledBy, ControlledSend)>();
+        commands.queue(move |world: &mut World| {
+            bevy_unlag_prediction::return_to_server(world, Some(vehicle));
+        });
+    }
+    let pawn = pawn.or_else(|| pawns.iter().find(|(_, of, by)| owned(*of) && by.is_none()));
+    let pawn = pawn.map(|(pawn, ..)| pawn);
     if let Some(pawn) = pawn {
         // Both: a client that receives `ControlledSend` takes the pawn for its own, and without
         // `ControlledBy` every client would receive it.
@@ -165,14 +193,22 @@ fn expire_sessions(
     }
 }
 
-fn expire(pawn: Entity, peer: PeerId, commands: &mut Commands) {
-    commands.trigger(SessionExpired { peer, pawn });
+/// Ends the session of the pawn that waits, and of all others that its player owns.
+fn expire(waiting: Entity, peer: PeerId, commands: &mut Commands) {
     commands.queue(move |world: &mut World| {
-        let Ok(mut entity) = world.get_entity_mut(pawn) else { return };
-        if entity.contains::<SessionOf>() {
-            entity.despawn();
-        } else {
-            entity.remove::<AwaitingReconnect>();
+        let mut owned = world.query::<(Entity, &SessionOf)>();
+        let owned: Vec<_> = owned.iter(world).filter(|(_, of)| of.0 == peer).map(|(pawn, _)| pawn).collect();
+        for pawn in owned {
+            world.trigger(SessionExpired { peer, pawn });
+            world.flush();
+            if let Ok(pawn) = world.get_entity_mut(pawn)
+                && pawn.contains::<SessionOf>()
+            {
+                pawn.despawn();
+            }
+        }
+        if let Ok(mut kept) = world.get_entity_mut(waiting) {
+            kept.remove::<AwaitingReconnect>();
         }
     });
 }

@@ -1,0 +1,116 @@
+//! Receiving of pawn states.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use bevy::{ecs::world::EntityWorldMut, prelude::*};
+use bevy_unlag_core::{NetRole, ServerLeft, Tick};
+use lightyear::prelude::*;
+
+use super::{
+    PawnStateTypes, PawnStates,
+    encoding::{self, Change},
+};
+use crate::{
+    bandwidth::{Bandwidth, MessageClass},
+    client::ReceiveSystems,
+    net_ids::NetIdMap,
+    protocol::PawnStateMessage,
+};
+
+/// Maximum number of changes that wait for their pawn.
+const MAX_WAITING: usize = 1_024;
+/// Time for which a change waits for its pawn.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// Ticks of the newest states that were received, by type.
+#[derive(Component, Default)]
+struct ReceivedTicks(Vec<Option<Tick>>);
+
+/// Changes that arrived before their pawn.
+#[derive(Resource, Default)]
+struct Waiting(VecDeque<(Duration, Change)>);
+
+pub(crate) fn plugin(app: &mut App) {
+    app.init_resource::<Waiting>()
+        .add_observer(|_: On<ServerLeft>, mut waiting: ResMut<Waiting>| waiting.0.clear())
+        .add_systems(
+            PreUpdate,
+            (apply_spawned.run_if(any_match), collect, apply_changes.run_if(is_waiting))
+                .chain()
+                .in_set(ReceiveSystems::States),
+        );
+}
+
+type Spawned = (With<NetRole>, Without<ReceivedTicks>);
+
+fn any_match(pawns: Query<(), (With<PawnStates>, Spawned)>) -> bool {
+    !pawns.is_empty()
+}
+
+/// Takes the states that came with a pawn's spawn, once its role is known.
+fn apply_spawned(world: &mut World, pawns: &mut QueryState<(Entity, &PawnStates), Spawned>) {
+    let spawned: Vec<_> = pawns.iter(world).map(|(pawn, states)| (pawn, states.clone())).collect();
+    for (pawn, states) in spawned {
+        let mut pawn = world.entity_mut(pawn);
+        pawn.insert(ReceivedTicks::default());
+        for state in states.0 {
+            receive(&mut pawn, state.kind, Tick(state.tick), state.bytes.as_deref());
+        }
+    }
+}
+
+fn collect(
+    time: Res<Time<Real>>,
+    mut links: Query<&mut MessageReceiver<PawnStateMessage>, With<Client>>,
+    mut waiting: ResMut<Waiting>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for mut link in &mut links {
+        for message in link.receive() {
+            bandwidth.count(MessageClass::PawnStates, message.0.len(), 1);
+            let room = MAX_WAITING - waiting.0.len().min(MAX_WAITING);
+            let changes = encoding::read(&message.0).into_iter().take(room);
+            waiting.0.extend(changes.map(|change| (time.elapsed(), change)));
+        }
+    }
+}
+
+fn is_waiting(waiting: Res<Waiting>) -> bool {
+    !waiting.0.is_empty()
+}
+
+/// Applies the changes whose pawn has spawned.
+fn apply_changes(world: &mut World) {
+    let now = world.resource::<Time<Real>>().elapsed();
+    let mut waiting = core::mem::take(&mut world.resource_mut::<Waiting>().0);
+    waiting.retain(|(since, change)| {
+        let pawn = world.resource::<NetIdMap>().get(change.pawn);
+        match pawn.and_then(|pawn| world.get_entity_mut(pawn).ok()) {
+            Some(mut pawn) if pawn.contains::<ReceivedTicks>() => {
+                receive(&mut pawn, change.kind, change.tick, change.bytes.as_deref());
+                false
+            }
+            _ => now.saturating_sub(*since) < MAX_WAIT,
+        }
+    });
+    world.resource_mut::<Waiting>().0 = waiting;
+}
+
+/// Takes a value, unless a newer one is known.
+fn receive(pawn: &mut EntityWorldMut, kind: u8, tick: Tick, bytes: Option<&[u8]>) {
+    let Some(known) = pawn.world().resource::<PawnStateTypes>().0.get(usize::from(kind)) else { return };
+    let take = known.receive;
+    let Some(mut ticks) = pawn.get_mut::<ReceivedTicks>() else { return };
+    if ticks.0.len() <= usize::from(kind) {
+        ticks.0.resize(usize::from(kind) + 1, None);
+    }
+    let newest = &mut ticks.0[usize::from(kind)];
+    if newest.is_some_and(|newest| !tick.is_newer_than(newest)) {
+        return;
+    }
+    *newest = Some(tick);
+    if !take(pawn, tick, bytes) {
+        warn_once!("the server sent a pawn state that cannot be read");
+    }
+}

@@ -1,0 +1,258 @@
+//! Possession: a player takes control of another pawn, or of none, without a reconnect.
+//!
+//! A player *owns* pawns by [`SessionOf`](crate::SessionOf), any number of them, and *controls* at most one, by
+//! lightyear's `ControlledBy`. [`Possess`] changes the latter.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, CurrentTick, NetId, RoundTrip, Tick, Wire};
+use bevy_unlag_prediction::{
+    ControlEnd, ControlTransferred, IncomingControlOffers, OutgoingControlOffers, cancel_transfer,
+    packet_epoch, return_to_server, transfer_control,
+};
+use lightyear::prelude::{server::ClientOf, *};
+
+use crate::{
+    bandwidth::{Bandwidth, MessageClass},
+    client::ReceiveSystems,
+    net_ids::NetIdMap,
+    protocol::{ControlEndMessage, ControlOfferMessage, MoveAckChannel, ServerEventChannel, bytes},
+    server::SendSystems,
+    session::owned_by,
+};
+
+/// Time added to the round trip until the first move of the new pawn, for jitter and one lost packet.
+const MARGIN: Duration = Duration::from_millis(60);
+
+/// Gives a player control of another pawn, or of none. Trigger it on a server; [`Possessed`] follows. Unreal's
+/// `Possess`.
+///
+/// The pawn must be controlled by the server: an NPC, an empty vehicle, a pawn that its player has left. The
+/// player's old pawn returns to the server with neutral input. Until the player's client knows, a round trip
+/// later, the old pawn obeys the player and the new one has neutral input, so that nothing is mispredicted and
+/// each shot counts for the pawn that fired it. A second change before [`Possessed`] waits; of several the last
+/// one counts.
+#[doc(alias = "UnPossess")]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
+pub struct Possess {
+    /// The server's end of the player's link.
+    pub link: Entity,
+    /// The pawn to control; `None` to control none, for spectators.
+    pub pawn: Option<Entity>,
+}
+
+/// A player controls another pawn, or none. Triggered on servers, a round trip after [`Possess`].
+#[doc(alias = "OnPossess")]
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Event, Debug)]
+pub struct Possessed {
+    /// The server's end of the player's link.
+    pub link: Entity,
+    /// The pawn that the player controls now.
+    pub pawn: Option<Entity>,
+    /// The pawn that the player controlled before. The server controls it now.
+    pub previous: Option<Entity>,
+}
+
+/// On the server's end of a link: a change that is not complete, and the one that follows it.
+#[derive(Component)]
+pub(crate) struct PendingPossession {
+    from: Option<Entity>,
+    to: Option<Entity>,
+    next: Option<Option<Entity>>,
+}
+
+/// On a server's pawn: the link of the player who takes control of it, and the epoch of that player's moves.
+#[derive(Component)]
+pub(crate) struct OfferedTo {
+    link: Entity,
+    epoch: Option<u8>,
+}
+
+impl OfferedTo {
+    /// Returns whether an encoded move packet of that link is for this pawn.
+    pub(crate) fn takes(&self, link: Entity, packet: &[u8]) -> bool {
+        self.link == link && self.epoch.is_none_or(|epoch| packet_epoch(packet) == Some(epoch))
+    }
+}
+
+pub(crate) fn server_plugin(app: &mut App) {
+    app.register_type::<Possess>()
+        .register_type::<Possessed>()
+        .add_observer(|asked: On<Possess>, mut commands: Commands| {
+            let Possess { link, pawn } = *asked;
+            commands.queue(move |world: &mut World| possess(world, link, pawn));
+        })
+        .add_observer(finish)
+        .add_observer(|gone: On<Remove, Connected>, mut commands: Commands| {
+            let link = gone.entity;
+            commands.queue(move |world: &mut World| cancel(world, link));
+        })
+        .add_systems(PostUpdate, send_offers.in_set(SendSystems::Acks));
+}
+
+pub(crate) fn client_plugin(app: &mut App) {
+    app.add_systems(PreUpdate, (receive_offers, receive_ends).in_set(ReceiveSystems::Moves));
+}
+
+fn controlled(world: &mut World, link: Entity) -> Option<Entity> {
+    let mut pawns = world.query::<(Entity, &ControlledBy)>();
+    pawns.iter(world).find(|(_, by)| by.owner == link).map(|(pawn, _)| pawn)
+}
+
+fn possess(world: &mut World, link: Entity, to: Option<Entity>) {
+    if world.get::<ClientOf>(link).is_none() {
+        error!("Possess: {link} is not a client's link on this server");
+        return;
+    }
+    if let Some(mut pending) = world.get_mut::<PendingPossession>(link) {
+        pending.next = Some(to);
+        return;
+    }
+    let from = controlled(world, link);
+    if from == to {
+        return;
+    }
+    if let Some(pawn) = to {
+        let taken = world.get::<ControlledBy>(pawn).is_some() || world.get::<OfferedTo>(pawn).is_some();
+        let Some(problem) = [
+            (world.get::<NetId>(pawn).is_none(), "it is not a replicated pawn"),
+            (taken, "another player controls it"),
+        ]
+        .into_iter()
+        .find_map(|(wrong, problem)| wrong.then_some(problem)) else {
+            return begin(world, link, from, to);
+        };
+        error!("Possess: {pawn} cannot be controlled by the player of {link}: {problem}");
+        return;
+    }
+    begin(world, link, from, to);
+}
+
+fn begin(world: &mut World, link: Entity, from: Option<Entity>, to: Option<Entity>) {
+    let round_trip = world.get::<RoundTrip>(link).map_or(Duration::from_millis(200), |trip| trip.rtt);
+    let transfer = transfer_control(world, from, to, round_trip + MARGIN);
+    world.entity_mut(link).insert(PendingPossession { from, to, next: None });
+    match to {
+        Some(pawn) => {
+            world.entity_mut(pawn).insert(OfferedTo { link, epoch: transfer.map(|transfer| transfer.epoch) });
+        }
+        None => {
+            let first = transfer.map(|transfer| transfer.first);
+            if let Some(mut sender) = world.get_mut::<MessageSender<ControlEndMessage>>(link) {
+                sender.send::<ServerEventChannel>(ControlEndMessage(bytes(&first)));
+            }
+        }
+    }
+}
+
+/// Moves what the server knows of the player's link from the old pawn to the new one.
+fn finish(done: On<ControlTransferred>, mut commands: Commands) {
+    let ControlTransferred { from, to } = *done;
+    commands.queue(move |world: &mut World| {
+        let mut links = world.query::<(Entity, &PendingPossession)>();
+        let pending = links.iter(world).find(|(_, pending)| (pending.from, pending.to) == (from, to));
+        let Some((link, next)) = pending.map(|(link, pending)| (link, pending.next)) else { return };
+        world.entity_mut(link).remove::<PendingPossession>();
+        if let Some(mut to) = to.and_then(|to| world.get_entity_mut(to).ok()) {
+            to.remove::<OfferedTo>().insert(owned_by(link));
+        }
+        if let (Some(from), Some(to)) = (from, to) {
+            hand_over::<RoundTrip>(world, from, to);
+            #[cfg(feature = "smoothing")]
+            hand_over::<bevy_unlag_smoothing::SentSnapshots>(world, from, to);
+            #[cfg(feature = "rewind")]
+            hand_over::<bevy_unlag_rewind::ViewTimeValidator>(world, from, to);
+        }
+        if let Some(mut from) = from.and_then(|from| world.get_entity_mut(from).ok()) {
+            from.remove::<(ControlledBy, ControlledSend)>();
+        }
+        world.trigger(Possessed { link, pawn: to, previous: from });
+        if let Some(next) = next {
+            possess(world, link, next);
+        }
+    });
+}
+
+/// Moves a component from one pawn to another, if both exist and the first one has it.
+fn hand_over<C: Component>(world: &mut World, from: Entity, to: Entity) {
+    if world.get_entity(to).is_ok()
+        && let Some(known) = world.get_entity_mut(from).ok().and_then(|mut from| from.take::<C>())
+    {
+        world.entity_mut(to).insert(known);
+    }
+}
+
+/// The player has left: the old pawn stays the player's.
+fn cancel(world: &mut World, link: Entity) {
+    let pending = world.get_entity_mut(link).ok().and_then(|mut link| link.take::<PendingPossession>());
+    let Some(PendingPossession { from, to, .. }) = pending else { return };
+    match from {
+        Some(from) => cancel_transfer(world, from),
+        None => return_to_server(world, to),
+    }
+    if let Some(mut pawn) = to.and_then(|to| world.get_entity_mut(to).ok()) {
+        pawn.remove::<OfferedTo>();
+    }
+}
+
+fn send_offers(
+    mut pawns: Query<(&NetId, Option<&ControlledBy>, Option<&OfferedTo>, &mut OutgoingControlOffers)>,
+    mut links: Query<&mut MessageSender<ControlOfferMessage>, With<Connected>>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for (id, controlled, offered, mut mailbox) in &mut pawns {
+        let link = offered.map(|offered| offered.link).or(controlled.map(|by| by.owner));
+        for offer in mailbox.0.drain(..) {
+            if let Some(Ok(mut link)) = link.map(|link| links.get_mut(link)) {
+                let bytes = [id.0.to_le_bytes().as_slice(), &offer].concat();
+                bandwidth.count(MessageClass::MoveAcks, bytes.len(), 1);
+                link.send::<MoveAckChannel>(ControlOfferMessage(bytes));
+            }
+        }
+    }
+}
+
+fn receive_offers(
+    mut links: Query<&mut MessageReceiver<ControlOfferMessage>, With<Client>>,
+    names: Res<NetIdMap>,
+    mut pawns: Query<Option<&mut IncomingControlOffers>>,
+    mut bandwidth: ResMut<Bandwidth>,
+    mut commands: Commands,
+) {
+    for mut link in &mut links {
+        for message in link.receive() {
+            bandwidth.count(MessageClass::MoveAcks, message.0.len(), 1);
+            let Some((id, offer)) = message.0.split_first_chunk::<2>() else { continue };
+            // An offer of a pawn that is not here yet is repeated.
+            let Some(pawn) = names.get(NetId(u16::from_le_bytes(*id))) else { continue };
+            match pawns.get_mut(pawn) {
+                Err(_) => {}
+                Ok(Some(mut mailbox)) => mailbox.deliver(offer.to_vec()),
+                Ok(None) => {
+                    let mut mailbox = IncomingControlOffers::default();
+                    mailbox.deliver(offer.to_vec());
+                    commands.entity(pawn).insert(mailbox);
+                }
+            }
+        }
+    }
+}
+
+fn receive_ends(
+    mut links: Query<&mut MessageReceiver<ControlEndMessage>, With<Client>>,
+    tick: Res<CurrentTick>,
+    mut end: ResMut<ControlEnd>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for mut link in &mut links {
+        for message in link.receive() {
+            bandwidth.count(MessageClass::MoveAcks, message.0.len(), 1);
+            if let Ok(first) = Option::<Tick>::read(&mut BitReader::new(&message.0)) {
+                end.announce(first, tick.0);
+            }
+        }
+    }
+}

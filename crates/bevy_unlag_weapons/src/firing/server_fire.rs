@@ -1,0 +1,45 @@
+//! Firing of pawns that the server controls: they see the present.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{CurrentTick, ExtendedState, MoveInput, MoveModel, PoseSampler, ServerControl};
+
+use super::{WeaponControls, is_alive};
+use crate::{
+    aim::Aim,
+    arsenal::Arsenal,
+    fire_input::{FireInput, ShooterView},
+    spread,
+    weapon::SpreadSource,
+    weapon_extension::{WeaponState, WithWeapons},
+};
+
+/// Adds the weapon input of pawns that the server controls. A shot starts at the eye, along the aim.
+pub(crate) fn add_server_weapon_input<M: MoveModel>(
+    mut pawns: Query<
+        (&mut WeaponControls, &Aim, &ExtendedState<M::State, WeaponState>, &mut MoveInput<WithWeapons<M>>),
+        With<ServerControl>,
+    >,
+    model: Res<M::Config>,
+    (arsenal, sampler, tick): (Res<Arsenal>, Res<PoseSampler>, Res<CurrentTick>),
+) {
+    for (mut trigger, aim, state, mut input) in &mut pawns {
+        let (arms, alive) = (&state.extension, is_alive::<M>(state));
+        input.0.extension = trigger.input(arms, alive);
+        if !alive || !trigger.wants_shot(arms, &input.0.extension, &arsenal, sampler.tick_seconds) {
+            continue;
+        }
+        trigger.pulled = false;
+        let eye = FireInput::rounded(M::eye(&model, &state.body));
+        let (yaw, pitch) = M::look(&input.0.body);
+        let mut fire =
+            FireInput::new(&ShooterView::new(None, eye), tick.0).with_aim(*aim, Aim { yaw, pitch });
+        if let Some((_, weapon)) = arms.weapon(&arsenal)
+            && weapon.spread.source == SpreadSource::Client
+        {
+            // Such a weapon trusts its shooter.
+            let pellets = u32::from(weapon.pellets()).max(1);
+            fire.set_pellets((0..pellets).map(|pellet| spread::pellet_offset(tick.0.0 as u16, pellet)));
+        }
+        input.0.extension.fire = Some(fire);
+    }
+}
