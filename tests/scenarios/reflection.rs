@@ -8,7 +8,7 @@ use unlag_examples::app;
 use super::*;
 
 /// Public types without reflection, and the reason.
-const NOT_REFLECTED: [(&str, &str); 11] = [
+const NOT_REFLECTED: [(&str, &str); 12] = [
     ("BoundMessages", "type ids of lightyear's registries"),
     ("ComponentFilters", "replicon's filter bits"),
     ("GameMessageTypes", "functions that decode and deliver messages"),

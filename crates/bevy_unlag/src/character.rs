@@ -2,13 +2,15 @@
 
 mod capsule;
 mod characters;
+mod class;
 #[cfg(feature = "kart")]
 mod kart;
+mod movement_mode;
 mod pawn;
 mod with_weapons;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveExtension, MoveModel};
+use bevy_unlag_core::{MoveExtension, MoveModel, PawnClass};
 use bevy_unlag_movement::CapsuleInput;
 
 pub use characters::Characters;
@@ -34,8 +36,16 @@ pub trait Character: MoveModel {
 
     /// Returns the components that a pawn gets when it appears on a machine, as far as it lacks them: usually
     /// [`HitBoxes`](bevy_unlag_rewind::HitBoxes) and [`LimbRig`](bevy_unlag_core::LimbRig). They must be the
-    /// same on all machines. Default: none, and the pawn cannot be hit.
-    fn body() -> impl Bundle {}
+    /// same on all machines. Default: none, and the pawn cannot be hit. A pawn of another class than 0 gets those
+    /// of its class in place of what it has.
+    fn body(config: &Self::Config, class: PawnClass) -> impl Bundle {
+        let _ = (config, class);
+    }
+
+    /// Sets the class in a state. Default: nothing, because the model has no classes.
+    fn set_class(state: &mut Self::State, class: PawnClass) {
+        let _ = (state, class);
+    }
 
     /// Returns the components that a [`CharacterPawn`] gets on the server, as far as it lacks them. Default: none.
     fn equipment() -> impl Bundle {}

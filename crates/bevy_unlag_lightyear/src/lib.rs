@@ -42,6 +42,8 @@ mod net_ids;
 mod net_sim;
 mod pawn;
 #[cfg(feature = "smoothing")]
+mod pawn_event;
+#[cfg(feature = "smoothing")]
 mod pawn_state;
 mod plugin;
 #[cfg(feature = "prediction")]
@@ -74,6 +76,8 @@ pub use messages::{
 pub use models::NetModelPlugin;
 pub use net_sim::{NetSim, NetSimPlugin};
 pub use pawn::{NetworkedPawn, ReplicatedPawn};
+#[cfg(feature = "smoothing")]
+pub use pawn_event::{PawnEvent, SharePawnEvents};
 #[cfg(feature = "smoothing")]
 pub use pawn_state::{AddPawnState, OwnPawnState};
 #[cfg(feature = "prediction")]

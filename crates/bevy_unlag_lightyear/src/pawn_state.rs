@@ -19,8 +19,11 @@ use bevy_unlag_smoothing::{
 use lightyear::prelude::AppComponentExt;
 use serde::{Deserialize, Serialize};
 
+use crate::pawn_event::PawnEventTypes;
+
 pub(crate) use client::plugin as client_plugin;
-pub(crate) use server::plugin as server_plugin;
+pub(crate) use encoding::Change;
+pub(crate) use server::{OutgoingChanges, plugin as server_plugin};
 
 /// Maximum number of types.
 const MAX_TYPES: usize = 64;
@@ -96,8 +99,9 @@ struct PawnStateType {
 
 impl PawnStateTypes {
     /// Returns a hash that is equal for apps with the same types in the same order.
-    pub(crate) fn hash(&self) -> u64 {
-        let bytes = self.0.iter().flat_map(|known| known.name.bytes().chain([0]));
+    pub(crate) fn hash(&self, events: &PawnEventTypes) -> u64 {
+        let names = self.0.iter().map(|known| known.name).chain([""]).chain(events.names());
+        let bytes = names.flat_map(|name| name.bytes().chain([0]));
         bytes
             .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }
@@ -118,7 +122,7 @@ struct StoredState {
 
 /// Registers what both sides share.
 pub(crate) fn protocol(app: &mut App) {
-    app.init_resource::<PawnStateTypes>();
+    app.init_resource::<PawnStateTypes>().init_resource::<PawnEventTypes>();
     app.component::<PawnStates>().replicate_once();
 }
 

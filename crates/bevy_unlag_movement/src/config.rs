@@ -8,6 +8,7 @@ pub use check::InvalidConfig;
 pub(crate) use check::{FieldRange, check_ranges};
 
 use bevy::prelude::*;
+use bevy_unlag_core::PawnClass;
 
 use crate::mode::{CustomMode, MovementMode, Transitions};
 
@@ -222,6 +223,8 @@ pub struct CapsuleConfig {
     pub transitions: Transitions,
     /// Custom modes of the game, by number; see [`register_mode`](Self::register_mode).
     pub custom_modes: Vec<CustomMode>,
+    /// Configurations of the classes from 1 on; see [`add_class`](Self::add_class). Class 0 is this one.
+    pub classes: Vec<Self>,
     /// Implementation that moves the capsule. Default: [`MoverBackend::Unlag`]. Needs the feature
     /// `rapier_controller`.
     #[cfg(feature = "rapier_controller")]
@@ -284,6 +287,7 @@ impl Default for CapsuleConfig {
             max_slices: 8,
             transitions: Transitions::default(),
             custom_modes: Vec::new(),
+            classes: Vec::new(),
             #[cfg(feature = "rapier_controller")]
             backend: MoverBackend::Unlag,
         }
@@ -300,12 +304,32 @@ impl CapsuleConfig {
         let place = self.custom_modes.iter().position(|known| known.name == mode.name);
         let place = place.unwrap_or(self.custom_modes.len());
         let id = u8::try_from(place).map_err(|_| TooManyModes)?;
+        for class in &mut self.classes {
+            class.register_mode(mode.clone())?;
+        }
         if place < self.custom_modes.len() {
             self.custom_modes[place] = mode;
         } else {
             self.custom_modes.push(mode);
         }
         Ok(MovementMode::Custom(id))
+    }
+
+    /// Adds the configuration of a class and returns the class. It gets the custom modes of this configuration,
+    /// registered before or after. Add the same classes in the same order on client and server.
+    ///
+    /// # Errors
+    /// Returns [`TooManyClasses`] when there are already 256 classes.
+    pub fn add_class(&mut self, class: Self) -> Result<PawnClass, TooManyClasses> {
+        let number = u8::try_from(self.classes.len() + 1).map_err(|_| TooManyClasses)?;
+        self.classes.push(Self { custom_modes: self.custom_modes.clone(), classes: Vec::new(), ..class });
+        Ok(PawnClass(number))
+    }
+
+    /// Returns the configuration of a class; this one for an unknown class.
+    #[must_use]
+    pub fn class(&self, class: PawnClass) -> &Self {
+        usize::from(class.0).checked_sub(1).and_then(|index| self.classes.get(index)).unwrap_or(self)
     }
 
     /// Returns the mode with this name, built-in names included (`"Walking"`).
@@ -338,6 +362,18 @@ impl CapsuleConfig {
         self.custom_mode(mode).map_or(&self.transitions, |custom| &custom.transitions)
     }
 }
+
+/// Error when a config already has 256 classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooManyClasses;
+
+impl core::fmt::Display for TooManyClasses {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("a CapsuleConfig holds at most 256 classes, itself included; reuse one of them")
+    }
+}
+
+impl core::error::Error for TooManyClasses {}
 
 /// Error when a config already has 256 custom modes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -179,12 +179,14 @@ fn draw<M>(
 
 /// Returns the distance from the feet to the middle, in metres.
 fn height(config: &CapsuleConfig, state: &CapsuleState) -> f32 {
+    let config = config.class(state.class);
     if state.crouched { config.crouched_half_height.max(config.radius) } else { config.half_height }
 }
 
 fn capsule(gizmos: &mut Buffer, style: &MoverGizmos, config: &CapsuleConfig, state: &CapsuleState) {
     let (colour, half) = (style.mode(state.mode), height(config, state));
-    let shape = Capsule3d { radius: config.radius, half_length: half - config.radius };
+    let radius = config.class(state.class).radius;
+    let shape = Capsule3d { radius, half_length: half - radius };
     let pose = Isometry3d::new(state.position + state.up * half, state.rotation());
     gizmos.primitive_3d(&shape, pose, colour);
     let eye = state.eye(config);

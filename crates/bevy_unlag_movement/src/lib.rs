@@ -32,6 +32,7 @@ mod ability;
 mod base;
 mod base_motion;
 mod config;
+mod cue;
 mod depenetration;
 mod distance;
 mod event;
@@ -77,7 +78,10 @@ pub use ability::{AbilityEvent, AbilityPair, CapsuleWith, MoveAbility};
 pub use base::{BaseId, BaseTrack, MovementBase, PoseHistory, Shuttle, Turntable};
 #[cfg(feature = "rapier_controller")]
 pub use config::MoverBackend;
-pub use config::{AccelerationModel, CapsuleConfig, InvalidConfig, PawnCollision, TooManyModes};
+pub use config::{
+    AccelerationModel, CapsuleConfig, InvalidConfig, PawnCollision, TooManyClasses, TooManyModes,
+};
+pub use cue::{HasMoveEvent, MoveCue};
 pub use event::MoveEvent;
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoverGizmos, MoverGizmosPlugin};

@@ -3,9 +3,13 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
-/// Movement mode of a pawn. Unreal's `EMovementMode`.
+/// Movement mode of a pawn. Unreal's `EMovementMode`. As a component of a pawn it is for display: on every machine
+/// the mode in which the pawn is drawn.
 #[doc(alias = "EMovementMode")]
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize, Reflect)]
+#[derive(
+    Component, Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize, Reflect,
+)]
+#[reflect(Component, Debug, Default)]
 pub enum MovementMode {
     /// Walks on a floor.
     #[doc(alias = "MOVE_Walking")]

@@ -1,12 +1,13 @@
 //! Collision capsules of pawns for each other, shared by all models.
 
 use bevy::{ecs::component::Mutable, prelude::*};
-use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnModel};
+use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnClass, PawnModel};
 
 use crate::{
     config::{CapsuleConfig, PawnCollision},
     pawn_collision::HasCapsule,
     scene::{MoverSceneSystems, PawnCapsule},
+    state::CapsuleState,
 };
 
 /// Config that defines the size of pawns for collisions between pawns.
@@ -15,7 +16,7 @@ pub(crate) trait PawnCollisionConfig: Resource {
     fn pawns(&self) -> PawnCollision;
 
     /// Returns the radius and the distance from the middle to the feet, in metres.
-    fn size(&self, crouched: bool) -> (f32, f32);
+    fn size(&self, class: PawnClass, crouched: bool) -> (f32, f32);
 }
 
 impl PawnCollisionConfig for CapsuleConfig {
@@ -23,8 +24,9 @@ impl PawnCollisionConfig for CapsuleConfig {
         self.pawns
     }
 
-    fn size(&self, crouched: bool) -> (f32, f32) {
-        (self.radius, if crouched { self.crouched_half_height } else { self.half_height })
+    fn size(&self, class: PawnClass, crouched: bool) -> (f32, f32) {
+        let config = self.class(class);
+        (config.radius, if crouched { config.crouched_half_height } else { config.half_height })
     }
 }
 
@@ -36,6 +38,7 @@ pub(crate) struct Stance {
     /// Unit vector from the feet to the head.
     pub(crate) up: Vec3,
     pub(crate) crouched: bool,
+    pub(crate) class: PawnClass,
     /// Dead pawns do not collide.
     pub(crate) alive: bool,
 }
@@ -48,7 +51,8 @@ pub(crate) trait HasStance: Component<Mutability = Mutable> {
 impl<S: HasCapsule + Component<Mutability = Mutable>> HasStance for S {
     fn stance(&self) -> Stance {
         let state = self.capsule();
-        Stance { feet: state.position, up: state.up, crouched: state.crouched, alive: state.alive }
+        let CapsuleState { position: feet, up, crouched, class, alive, .. } = *state;
+        Stance { feet, up, crouched, class, alive }
     }
 }
 
@@ -66,8 +70,8 @@ pub(crate) fn add_systems<C: PawnCollisionConfig, M: MoveModel<State: HasStance>
 }
 
 fn capsule_at<C: PawnCollisionConfig>(config: &C, id: u32, stance: Stance) -> PawnCapsule {
-    let Stance { feet, up, crouched, alive } = stance;
-    let (radius, half_height) = config.size(crouched);
+    let Stance { feet, up, crouched, class, alive } = stance;
+    let (radius, half_height) = config.size(class, crouched);
     PawnCapsule { feet, up, radius: if alive { radius } else { 0.0 }, half_height, id }
 }
 
@@ -77,10 +81,16 @@ fn id_of(entity: Entity, id: Option<&NetId>) -> u32 {
     id.map_or(entity.index_u32(), |id| id.0.into())
 }
 
-fn drawn_stance(drawn: &DrawnPose) -> Stance {
+fn drawn_stance(drawn: &DrawnPose, class: Option<&PawnClass>) -> Stance {
     let pose = &drawn.pose;
     let up = pose.rotation * Vec3::Y;
-    Stance { feet: pose.position, up, crouched: pose.crouch > 0.5, alive: pose.alive }
+    Stance {
+        feet: pose.position,
+        up,
+        crouched: pose.crouch > 0.5,
+        class: class.copied().unwrap_or_default(),
+        alive: pose.alive,
+    }
 }
 
 /// Whether a drawn pawn is of the model `M`. In an app with one model, nothing says so.
@@ -92,7 +102,7 @@ fn insert_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     config: Res<C>,
     pawns: Query<(Entity, &M::State, Option<&NetId>), Without<PawnCapsule>>,
     drawn: Query<
-        (Entity, &DrawnPose, Option<&NetId>, Option<&PawnModel>),
+        (Entity, &DrawnPose, Option<&PawnClass>, Option<&NetId>, Option<&PawnModel>),
         (Without<PawnCapsule>, Without<M::State>),
     >,
     mut commands: Commands,
@@ -100,8 +110,8 @@ fn insert_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     for (entity, state, id) in &pawns {
         commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), state.stance()));
     }
-    for (entity, drawn, id, _) in drawn.iter().filter(|(.., model)| is_of::<M>(*model)) {
-        commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), drawn_stance(drawn)));
+    for (entity, drawn, class, id, _) in drawn.iter().filter(|(.., model)| is_of::<M>(*model)) {
+        commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), drawn_stance(drawn, class)));
     }
 }
 
@@ -117,10 +127,13 @@ fn update_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
 
 fn update_drawn_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     config: Res<C>,
-    mut pawns: Query<(&DrawnPose, &mut PawnCapsule, Option<&PawnModel>), Without<M::State>>,
+    mut pawns: Query<
+        (&DrawnPose, Option<&PawnClass>, &mut PawnCapsule, Option<&PawnModel>),
+        Without<M::State>,
+    >,
 ) {
-    for (drawn, mut capsule, _) in pawns.iter_mut().filter(|(.., model)| is_of::<M>(*model)) {
-        let now = capsule_at(&*config, capsule.id, drawn_stance(drawn));
+    for (drawn, class, mut capsule, _) in pawns.iter_mut().filter(|(.., model)| is_of::<M>(*model)) {
+        let now = capsule_at(&*config, capsule.id, drawn_stance(drawn, class));
         capsule.set_if_neq(now);
     }
 }

@@ -137,7 +137,7 @@ fn push_bodies<M: MoveModel<State: HasCapsule>>(
         if !state.is_valid() || !state.alive {
             continue;
         }
-        let body = body_of(&config, state.crouched);
+        let body = body_of(config.class(state.class), state.crouched);
         touched_bodies(&context, state, body, &mut found);
         for (handle, point, normal, depth) in found.drain(..) {
             let Some(body) = context.rigidbody_set.bodies.get_mut(handle) else { continue };

@@ -66,6 +66,7 @@ impl MoverWorld<'_, '_> {
         if !state.is_valid() {
             return MoverProbe::default();
         }
+        let config = config.class(state.class);
         let frame = Frame::new(state.up, state.position);
         let seconds = self.step_seconds(ctx);
         let body = body_of(config, state.crouched);

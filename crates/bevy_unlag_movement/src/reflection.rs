@@ -8,6 +8,7 @@ use crate::{abilities::*, *};
 /// Registers the public types for inspectors.
 pub(crate) fn register_types(app: &mut App) {
     app.register_type::<CapsuleConfig>()
+        .register_type::<MovementMode>()
         .register_type::<CapsuleState>()
         .register_type::<DashConfig>()
         .register_type::<InputAccumulator>()

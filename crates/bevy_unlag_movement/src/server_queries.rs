@@ -88,6 +88,7 @@ pub(crate) fn try_nudge(
         return None;
     }
     let frame = Frame::new(state.up, state.position);
+    let config = config.class(state.class);
     let (body, mask) = (body_of(config, state.crouched), config.blocked_by);
     if !is_clear(mask, frame, body, (state.position, by), ctx, world) {
         return None;
@@ -128,6 +129,7 @@ pub(crate) fn is_near_pawn(
     if !state.is_valid() {
         return false;
     }
+    let config = config.class(state.class);
     let frame = Frame::new(state.up, state.position);
     let body = body_of(config, state.crouched);
     is_near_other_pawn(config.blocked_by, frame, body, state.position, ctx, world)
@@ -160,6 +162,7 @@ pub(crate) fn surroundings_hash(
     if !state.is_valid() {
         return 0;
     }
+    let config = config.class(state.class);
     let head = state.position + state.up * (2.0 * config.half_height);
     world.scene.hash_around(config.blocked_by, state.position, head)
 }

@@ -36,6 +36,7 @@ impl CapsuleModel {
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> CapsuleState {
+        let config = config.class(state.class);
         let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_valid()) else { return *state };
         let grounded = state.is_grounded();
         if grounded && state.velocity == Vec3::ZERO && state.base == BaseId::NONE {

@@ -1,7 +1,7 @@
 //! Predicted state of a capsule pawn.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, look_direction, upright_rotation};
+use bevy_unlag_core::{BitReader, BitWriter, PawnClass, Wire, WireError, look_direction, upright_rotation};
 
 use crate::{base::BaseId, config::CapsuleConfig, mode::MovementMode, volume::VolumeId};
 
@@ -29,6 +29,8 @@ pub struct CapsuleState {
     pub disabled: bool,
     /// Whether the pawn is drawn and can be hit.
     pub alive: bool,
+    /// Class, which selects the configuration; see [`PawnClass`].
+    pub class: PawnClass,
     /// Counter of teleports.
     pub teleports: u8,
     /// Movement base that the pawn stands on.
@@ -64,6 +66,7 @@ impl Default for CapsuleState {
             jump_held: false,
             disabled: false,
             alive: false,
+            class: PawnClass(0),
             teleports: 0,
             base: BaseId::NONE,
             base_position: Vec3::ZERO,
@@ -131,6 +134,7 @@ impl CapsuleState {
     /// Returns the position of the eyes in metres.
     #[must_use]
     pub fn eye(&self, config: &CapsuleConfig) -> Vec3 {
+        let config = config.class(self.class);
         let height = if self.crouched { config.crouched_eye_height } else { config.eye_height };
         self.position + self.up * height
     }
@@ -181,6 +185,7 @@ impl CapsuleState {
             ^ u32::from(self.base.0).wrapping_mul(0x27d4_eb2f)
             ^ u32::from(self.volume.0).wrapping_mul(0x1656_67b1)
             ^ u32::from(self.jumps).wrapping_mul(0xc2b2_ae35)
+            ^ u32::from(self.class.0).wrapping_mul(0x1b87_3593)
     }
 }
 
@@ -197,6 +202,10 @@ impl Wire for CapsuleState {
             w.bool(flag);
         }
         w.bits(u32::from(self.teleports), 8);
+        w.bool(self.class.0 != 0);
+        if self.class.0 != 0 {
+            self.class.write(w);
+        }
         w.bool(self.up != Vec3::Y);
         if self.up != Vec3::Y {
             self.up.write(w);
@@ -242,6 +251,9 @@ impl Wire for CapsuleState {
             teleports: r.bits(8)? as u8,
             ..Self::default()
         };
+        if r.bool()? {
+            state.class = PawnClass::read(r)?;
+        }
         if r.bool()? {
             state.up = Vec3::read(r)?;
         }

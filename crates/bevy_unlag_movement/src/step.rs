@@ -163,6 +163,7 @@ impl MoveDiagnostics<Self> for CapsuleModel {
     }
 
     fn outline(config: &CapsuleConfig, state: &CapsuleState) -> (f32, f32) {
+        let config = config.class(state.class);
         let half_height = if state.crouched { config.crouched_half_height } else { config.half_height };
         (config.radius, half_height)
     }
@@ -178,6 +179,7 @@ pub(crate) fn step(
     hooks: &mut impl AbilityHooks,
     events: &mut Vec<MoveEvent>,
 ) -> CapsuleState {
+    let config = config.class(state.class);
     // Rapier panics on values that are not finite.
     let first_event = events.len();
     let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_valid()) else {

@@ -49,20 +49,26 @@ const BOUNDS: BodyBounds = BodyBounds { radius: 0.7, low: -0.02, high: 1.86 };
 /// Returns the preset rig. Head and trunk follow the spine; arms and legs swing with the stride.
 #[must_use]
 pub fn humanoid_rig() -> LimbRig {
-    LimbRig { limbs: HUMANOID_LIMBS.len() as u8, pose }
+    LimbRig::new(HUMANOID_LIMBS.len() as u8, pose)
 }
 
 /// Returns the preset hit boxes, one per limb. All pawns share the same set, so it is in memory once.
 #[must_use]
 pub fn humanoid_hit_boxes() -> HitBoxes {
-    static SET: LazyLock<HitBoxes> = LazyLock::new(|| {
-        let boxes = HUMANOID_LIMBS
-            .iter()
-            .zip(0..)
-            .map(|((group, half), limb)| HitBox::new(limb, *group, Collider::cuboid(half.x, half.y, half.z)));
-        HitBoxes::new(boxes, BOUNDS)
-    });
+    static SET: LazyLock<HitBoxes> = LazyLock::new(|| scaled_humanoid_hit_boxes(1.0));
     SET.clone()
+}
+
+/// Returns the preset hit boxes of a larger or smaller pawn, for [`humanoid_rig`] with the same
+/// [`scale`](LimbRig::scaled).
+#[must_use]
+pub fn scaled_humanoid_hit_boxes(scale: f32) -> HitBoxes {
+    let boxes = HUMANOID_LIMBS.iter().zip(0..).map(|((group, half), limb)| {
+        let half = *half * scale;
+        HitBox::new(limb, *group, Collider::cuboid(half.x, half.y, half.z))
+    });
+    let BodyBounds { radius, low, high } = BOUNDS;
+    HitBoxes::new(boxes, BodyBounds { radius: radius * scale, low: low * scale, high: high * scale })
 }
 
 fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {

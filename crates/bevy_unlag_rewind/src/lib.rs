@@ -73,7 +73,7 @@ pub use hit_box_asset::HitBoxAsset;
 pub use hit_box_bones::HitBoxBones;
 pub use hit_box_file::{Bone, FileBox, FileOffset, FileShape, HitBoxFile};
 pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
-pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
+pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig, scaled_humanoid_hit_boxes};
 pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbRecordInterval};
 pub use limits::{HighPing, MatchStart, RewindLimits, RewindMode, RewindRefusal};
 #[cfg(feature = "moved_colliders")]

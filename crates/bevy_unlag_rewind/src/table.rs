@@ -292,7 +292,9 @@ type Pawn = (
 /// functions, which is harmless; a function with two addresses only costs an extra entry.
 fn is_same_rig(a: Option<&LimbRig>, b: Option<&LimbRig>) -> bool {
     match (a, b) {
-        (Some(a), Some(b)) => a.limbs == b.limbs && core::ptr::fn_addr_eq(a.pose, b.pose),
+        (Some(a), Some(b)) => {
+            a.limbs == b.limbs && a.scale == b.scale && core::ptr::fn_addr_eq(a.pose, b.pose)
+        }
         (None, None) => true,
         _ => false,
     }

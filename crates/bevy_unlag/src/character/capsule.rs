@@ -1,12 +1,14 @@
 //! Capsule characters, with and without abilities.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Extended, ExtendedState, MoveExtension, MoveModel};
+use bevy_unlag_core::{Extended, ExtendedState, MoveExtension, MoveModel, PawnClass};
 use bevy_unlag_movement::{
-    CapsuleInput, CapsuleModel, CapsuleState, CapsuleWith, HasCapsule, MoveAbility, PawnCollisionPlugin,
+    CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, CapsuleWith, HasCapsule, HasMoveEvent,
+    MoveAbility, PawnCollisionPlugin,
 };
+use bevy_unlag_rewind::{humanoid_hit_boxes, humanoid_rig, scaled_humanoid_hit_boxes};
 
-use super::{Character, Side};
+use super::{Character, Side, movement_mode};
 use crate::plugins::SoldierBody;
 
 impl Character for CapsuleModel {
@@ -14,8 +16,12 @@ impl Character for CapsuleModel {
         CapsuleState::at(position)
     }
 
-    fn body() -> impl Bundle {
-        SoldierBody
+    fn body(config: &CapsuleConfig, class: PawnClass) -> impl Bundle {
+        soldier_body(config, class)
+    }
+
+    fn set_class(state: &mut CapsuleState, class: PawnClass) {
+        state.class = class;
     }
 
     fn apply_controls(input: &mut CapsuleInput, controls: &CapsuleInput) {
@@ -23,11 +29,11 @@ impl Character for CapsuleModel {
     }
 
     fn build(app: &mut App, _: Side) {
-        add_collision::<Self>(app);
+        add_capsule::<Self>(app);
     }
 
     fn build_extended<X: MoveExtension>(app: &mut App, _: Side) {
-        add_collision::<Extended<Self, X>>(app);
+        add_capsule::<Extended<Self, X>>(app);
     }
 }
 
@@ -37,8 +43,12 @@ impl<A: MoveAbility> Character for CapsuleWith<A> {
         ExtendedState::new(CapsuleState::at(position))
     }
 
-    fn body() -> impl Bundle {
-        SoldierBody
+    fn body(config: &CapsuleConfig, class: PawnClass) -> impl Bundle {
+        soldier_body(config, class)
+    }
+
+    fn set_class(state: &mut Self::State, class: PawnClass) {
+        state.body.class = class;
     }
 
     fn apply_controls(input: &mut Self::Input, controls: &CapsuleInput) {
@@ -47,15 +57,25 @@ impl<A: MoveAbility> Character for CapsuleWith<A> {
 
     fn build(app: &mut App, _: Side) {
         A::build(app);
-        add_collision::<Self>(app);
+        add_capsule::<Self>(app);
     }
 
     fn build_extended<X: MoveExtension>(app: &mut App, _: Side) {
         A::build(app);
-        add_collision::<Extended<Self, X>>(app);
+        add_capsule::<Extended<Self, X>>(app);
     }
 }
 
-fn add_collision<M: MoveModel<State: HasCapsule>>(app: &mut App) {
+fn add_capsule<M: MoveModel<State: HasCapsule, Event: HasMoveEvent>>(app: &mut App) {
     app.add_plugins(PawnCollisionPlugin::<M>::default());
+    movement_mode::add::<M>(app);
+}
+
+/// Returns the hit boxes and limbs of a soldier. Those of a class are as much larger as its capsule is higher.
+fn soldier_body(config: &CapsuleConfig, class: PawnClass) -> impl Bundle {
+    let scale = config.class(class).half_height / config.half_height;
+    let own_size = scale == 1.0 || !scale.is_finite();
+    let boxes = if own_size { humanoid_hit_boxes() } else { scaled_humanoid_hit_boxes(scale) };
+    let rig = if own_size { humanoid_rig() } else { humanoid_rig().scaled(scale) };
+    (SoldierBody, boxes, rig)
 }

@@ -3,13 +3,13 @@
 use core::fmt;
 
 use bevy::prelude::*;
-use bevy_unlag_core::PawnModel;
+use bevy_unlag_core::{PawnClass, PawnModel};
 use bevy_unlag_lightyear::NetModelPlugin;
 use bevy_unlag_prediction::PredictionPlugin;
 use bevy_unlag_rewind::RewindPlugin;
 use bevy_unlag_smoothing::ProxySimulationPlugin;
 
-use super::{Character, Side, pawn::complete};
+use super::{Character, Side, class, pawn::complete};
 use crate::{controls, npc, plugins::Soldier};
 
 /// Characters of an app. Client and server need the same ones in the same order: keep the list in a function
@@ -77,12 +77,20 @@ fn add<C: Character>(app: &mut App, side: Side) {
         npc::add_character::<C>(app);
     }
     app.add_observer(insert_body::<C>).add_observer(complete::<C>);
+    class::add_character::<C>(app);
     controls::add_character::<C>(app);
     C::build(app, side);
 }
 
-fn insert_body<C: Character>(added: On<Add, PawnModel>, models: Query<&PawnModel>, mut commands: Commands) {
-    if models.get(added.entity).is_ok_and(PawnModel::is::<C>) {
-        commands.entity(added.entity).insert_if_new(C::body());
+fn insert_body<C: Character>(
+    added: On<Add, PawnModel>,
+    models: Query<&PawnModel>,
+    config: Option<Res<C::Config>>,
+    mut commands: Commands,
+) {
+    if models.get(added.entity).is_ok_and(PawnModel::is::<C>)
+        && let Some(config) = config
+    {
+        commands.entity(added.entity).insert_if_new(C::body(&config, PawnClass::default()));
     }
 }

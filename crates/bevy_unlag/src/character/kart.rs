@@ -2,28 +2,24 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::LimbRig;
+use bevy_unlag_core::{LimbRig, PawnClass};
 use bevy_unlag_movement::{CapsuleInput, KartConfig, KartInput, KartModel, KartPlugin, KartState};
 use bevy_unlag_rewind::{BodyBounds, HitBox, HitBoxes, HitGroup};
 
 use super::{Character, Side};
 
-/// Forwards is throttle, and right is steering. The hit box is a sphere around the kart with its default
-/// configuration.
+/// Forwards is throttle, and right is steering. The hit box is a sphere around the kart.
 impl Character for KartModel {
     fn state_at(position: Vec3) -> KartState {
         KartState::at(position, 0)
     }
 
-    fn body() -> impl Bundle {
-        let KartConfig { radius, half_height, .. } = KartConfig::default();
+    fn body(config: &KartConfig, _: PawnClass) -> impl Bundle {
+        let KartConfig { radius, half_height, .. } = *config;
         let centre = Isometry3d::from_translation(Vec3::Y * half_height);
         let shell = HitBox::new(0, HitGroup::Body, Collider::ball(radius)).at(centre);
         let bounds = BodyBounds { radius, low: half_height - radius, high: half_height + radius };
-        (
-            HitBoxes::new([shell], bounds),
-            LimbRig { limbs: 1, pose: |_, limbs| limbs.fill(Isometry3d::IDENTITY) },
-        )
+        (HitBoxes::new([shell], bounds), LimbRig::rigid())
     }
 
     fn apply_controls(input: &mut KartInput, controls: &CapsuleInput) {

@@ -3,6 +3,7 @@
 use core::{fmt, marker::PhantomData};
 
 use bevy::prelude::*;
+use bevy_unlag_core::PawnClass;
 use bevy_unlag_lightyear::{NetworkedPawn, ReplicatedPawn};
 use bevy_unlag_prediction::{HostPawn, ServerPawn};
 
@@ -45,13 +46,12 @@ marker!(NpcPawn);
 /// Completes a pawn that was spawned without state or equipment.
 pub(super) fn complete<C: Character>(
     added: On<Add, (CharacterPawn<C>, HostPawn<C>, NpcPawn<C>)>,
-    pawns: Query<&Transform>,
+    pawns: Query<(&Transform, Option<&PawnClass>)>,
     mut commands: Commands,
 ) {
-    if let Ok(place) = pawns.get(added.entity) {
-        commands
-            .entity(added.entity)
-            .insert_if_new(C::state_at(place.translation))
-            .insert_if_new(C::equipment());
+    if let Ok((place, class)) = pawns.get(added.entity) {
+        let mut state = C::state_at(place.translation);
+        C::set_class(&mut state, class.copied().unwrap_or_default());
+        commands.entity(added.entity).insert_if_new(state).insert_if_new(C::equipment());
     }
 }

@@ -1,7 +1,7 @@
 //! Characters with weapons.
 
 use bevy::prelude::*;
-use bevy_unlag_core::ExtendedState;
+use bevy_unlag_core::{ExtendedState, PawnClass};
 use bevy_unlag_lightyear::HeldWeaponPlugin;
 use bevy_unlag_movement::CapsuleInput;
 use bevy_unlag_weapons::{
@@ -19,8 +19,12 @@ impl<B: Character> Character for WithWeapons<B> {
         (B::equipment(), Loadout::default())
     }
 
-    fn body() -> impl Bundle {
-        B::body()
+    fn body(config: &Self::Config, class: PawnClass) -> impl Bundle {
+        B::body(config, class)
+    }
+
+    fn set_class(state: &mut Self::State, class: PawnClass) {
+        B::set_class(&mut state.body, class);
     }
 
     fn controls() -> impl Bundle {

@@ -15,6 +15,7 @@ use crate::{
     bandwidth::{Bandwidth, MessageClass},
     client::ReceiveSystems,
     net_ids::NetIdMap,
+    pawn_event::{EVENT, receive_event},
     protocol::PawnStateMessage,
 };
 
@@ -99,6 +100,12 @@ fn apply_changes(world: &mut World) {
 
 /// Takes a value, unless a newer one is known.
 fn receive(pawn: &mut EntityWorldMut, kind: u8, tick: Tick, bytes: Option<&[u8]>) {
+    if kind & EVENT != 0 {
+        if !receive_event(pawn, kind, tick, bytes) {
+            warn_once!("the server sent a pawn event that cannot be read");
+        }
+        return;
+    }
     let Some(known) = pawn.world().resource::<PawnStateTypes>().0.get(usize::from(kind)) else { return };
     let take = known.receive;
     let Some(mut ticks) = pawn.get_mut::<ReceivedTicks>() else { return };

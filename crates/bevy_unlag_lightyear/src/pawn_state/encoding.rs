@@ -9,9 +9,9 @@ const FULL: usize = 700;
 /// Length that stands for a component that was removed.
 const REMOVED: u8 = 255;
 
-/// A change of one state of one pawn.
+/// A change of one state of one pawn, or an event of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Change {
+pub(crate) struct Change {
     pub pawn: NetId,
     pub kind: u8,
     pub tick: Tick,

@@ -2,7 +2,7 @@
 
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
-use bevy_unlag_core::{BitWriter, CurrentTick, NetId, Wire};
+use bevy_unlag_core::{BitWriter, CurrentTick, NetId, Tick, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::{
@@ -12,26 +12,39 @@ use super::{
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
     pawn::ReplicatedPawn,
+    pawn_event::EVENT,
     protocol::{PawnStateMessage, ServerEventChannel},
     server::SendSystems,
     visibility::ComponentFilters,
 };
 
-/// Changes of this frame, with their pawns.
+/// Changes and events of this frame, with their pawns.
 #[derive(Resource, Default)]
-struct Changes(Vec<(Entity, Change)>);
+pub(crate) struct OutgoingChanges(Vec<(Entity, Change)>);
+
+impl OutgoingChanges {
+    /// Adds a change, unless its value is too large.
+    pub(crate) fn push(&mut self, pawn: Entity, change: Change) {
+        let bytes = change.bytes.as_ref().map_or(0, Vec::len);
+        if bytes > MAX_VALUE_BYTES {
+            error_once!("a pawn state or event takes {bytes} bytes, at most {MAX_VALUE_BYTES}");
+            return;
+        }
+        self.0.push((pawn, change));
+    }
+}
 
 /// Collection of changed states, before they are sent.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Collect;
 
 pub(crate) fn plugin(app: &mut App) {
-    app.init_resource::<Changes>()
+    app.init_resource::<OutgoingChanges>()
         .register_required_components::<ReplicatedPawn, PawnStates>()
         .configure_sets(PostUpdate, Collect.before(SendSystems::Snapshots))
         .add_systems(
             PostUpdate,
-            send.run_if(|changes: Res<Changes>| !changes.0.is_empty())
+            send.run_if(|changes: Res<OutgoingChanges>| !changes.0.is_empty())
                 .after(Collect)
                 .before(MessageSystems::Send),
         );
@@ -40,26 +53,20 @@ pub(crate) fn plugin(app: &mut App) {
 pub(super) fn add_type<C: Wire + Component<Mutability = Mutable>>(app: &mut App, kind: u8) {
     let collect = move |tick: Res<CurrentTick>,
                         mut pawns: Query<(Entity, &NetId, &C, &mut PawnStates), Changed<C>>,
-                        mut changes: ResMut<Changes>| {
+                        mut changes: ResMut<OutgoingChanges>| {
         for (entity, id, value, mut states) in &mut pawns {
             let mut w = BitWriter::default();
             value.write(&mut w);
-            let bytes = w.finish();
-            if bytes.len() > MAX_VALUE_BYTES {
-                let name = core::any::type_name::<C>();
-                error_once!("a pawn state {name} takes {} bytes, at most {MAX_VALUE_BYTES}", bytes.len());
-                continue;
-            }
-            store(&mut states, &mut changes, (entity, *id), (kind, tick.0.0), Some(bytes));
+            store(&mut states, &mut changes, (entity, *id), (kind, tick.0), Some(w.finish()));
         }
     };
     let collect_removed = move |tick: Res<CurrentTick>,
                                 mut removed: RemovedComponents<C>,
                                 mut pawns: Query<(&NetId, &mut PawnStates), Without<C>>,
-                                mut changes: ResMut<Changes>| {
+                                mut changes: ResMut<OutgoingChanges>| {
         for entity in removed.read() {
             if let Ok((id, mut states)) = pawns.get_mut(entity) {
-                store(&mut states, &mut changes, (entity, *id), (kind, tick.0.0), None);
+                store(&mut states, &mut changes, (entity, *id), (kind, tick.0), None);
             }
         }
     };
@@ -69,37 +76,42 @@ pub(super) fn add_type<C: Wire + Component<Mutability = Mutable>>(app: &mut App,
 /// Stores a value for clients to which the pawn becomes visible later, and queues it for the others.
 fn store(
     states: &mut PawnStates,
-    changes: &mut Changes,
+    changes: &mut OutgoingChanges,
     (entity, pawn): (Entity, NetId),
-    (kind, tick): (u8, u32),
+    (kind, tick): (u8, Tick),
     bytes: Option<Vec<u8>>,
 ) {
     let known = states.0.iter().position(|known| known.kind == kind);
     if known.map_or(bytes.is_none(), |known| states.0[known].bytes == bytes) {
         return;
     }
-    let state = StoredState { kind, tick, bytes: bytes.clone() };
+    let state = StoredState { kind, tick: tick.0, bytes: bytes.clone() };
     match known {
         Some(known) => states.0[known] = state,
         None => states.0.push(state),
     }
-    changes.0.push((entity, Change { pawn, kind, tick: bevy_unlag_core::Tick(tick), bytes }));
+    changes.push(entity, Change { pawn, kind, tick, bytes });
 }
 
 fn send(
     tick: Res<CurrentTick>,
     filters: Res<ComponentFilters>,
-    pawns: Query<(), With<Replicated>>,
-    mut changes: ResMut<Changes>,
+    pawns: Query<Option<&ControlledBy>, With<Replicated>>,
+    mut changes: ResMut<OutgoingChanges>,
     mut links: Query<
-        (&mut MessageSender<PawnStateMessage>, &ClientVisibility),
+        (Entity, &mut MessageSender<PawnStateMessage>, &ClientVisibility),
         (With<ClientOf>, With<Connected>),
     >,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     let changes = core::mem::take(&mut changes.0);
-    for (mut link, visible) in &mut links {
-        let seen = changes.iter().filter(|(pawn, _)| pawns.contains(*pawn) && filters.shows(visible, *pawn));
+    for (entity, mut link, visible) in &mut links {
+        let seen = changes.iter().filter(|(pawn, change)| {
+            let Ok(owner) = pawns.get(*pawn) else { return false };
+            // The owner has predicted its events.
+            let predicted = change.kind & EVENT != 0 && owner.is_some_and(|owner| owner.owner == entity);
+            !predicted && filters.shows(visible, *pawn)
+        });
         encoding::write(tick.0, seen.map(|(_, change)| change), |message| {
             bandwidth.count(MessageClass::PawnStates, message.len(), 1);
             link.send::<ServerEventChannel>(PawnStateMessage(message));

@@ -96,7 +96,7 @@ struct Registries<'w> {
     game: Res<'w, crate::messages::GameMessageTypes>,
     models: Option<Res<'w, NetModels>>,
     #[cfg(feature = "smoothing")]
-    states: Res<'w, crate::pawn_state::PawnStateTypes>,
+    states: (Res<'w, crate::pawn_state::PawnStateTypes>, Res<'w, crate::pawn_event::PawnEventTypes>),
     /// Hash of the replicated components and their rules, which lightyear's own check does not cover.
     replication: Option<Res<'w, ProtocolHash>>,
 }
@@ -111,7 +111,7 @@ impl Registries<'_> {
             self.game.hash(),
             self.models.as_deref().map_or(0, NetModels::hash),
             #[cfg(feature = "smoothing")]
-            self.states.hash(),
+            self.states.0.hash(&self.states.1),
             self.replication.as_deref().map_or(0, number),
         ];
         parts.into_iter().fold(0x811c_9dc5, |hash: u32, part| {

@@ -86,6 +86,19 @@ pub enum DashEvent {
     Ended,
 }
 
+/// For sharing with other clients.
+impl Wire for DashEvent {
+    fn write(&self, w: &mut BitWriter) {
+        let Self::Started { direction } = self else { return w.bool(false) };
+        w.bool(true);
+        direction.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(if r.bool()? { Self::Started { direction: Vec3::read(r)? } } else { Self::Ended })
+    }
+}
+
 impl Wire for DashInput {
     fn write(&self, w: &mut BitWriter) {
         w.bool(self.pressed);

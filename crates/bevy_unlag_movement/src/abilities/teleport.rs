@@ -57,6 +57,24 @@ pub enum TeleportEvent {
     Blocked,
 }
 
+/// For sharing with other clients.
+impl Wire for TeleportEvent {
+    fn write(&self, w: &mut BitWriter) {
+        let Self::Teleported { from, to } = self else { return w.bool(false) };
+        w.bool(true);
+        from.write(w);
+        to.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(if r.bool()? {
+            Self::Teleported { from: Vec3::read(r)?, to: Vec3::read(r)? }
+        } else {
+            Self::Blocked
+        })
+    }
+}
+
 impl Wire for TeleportInput {
     fn write(&self, w: &mut BitWriter) {
         w.bool(self.pressed);

@@ -109,7 +109,8 @@ impl CapsuleConfig {
                 ("custom_modes[..].gravity_scale", mode.gravity_scale, -MAX_VALUE, MAX_VALUE),
             ]
         });
-        check_ranges("CapsuleConfig", figures.into_iter().chain(customs))
+        check_ranges("CapsuleConfig", figures.into_iter().chain(customs))?;
+        self.classes.iter().try_for_each(Self::check)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tuning of the kart.
 
 use bevy::prelude::*;
+use bevy_unlag_core::PawnClass;
 
 use crate::{
     config::{FieldRange, InvalidConfig, PawnCollision, check_ranges},
@@ -147,7 +148,7 @@ impl PawnCollisionConfig for KartConfig {
         self.pawns
     }
 
-    fn size(&self, _crouched: bool) -> (f32, f32) {
+    fn size(&self, _class: PawnClass, _crouched: bool) -> (f32, f32) {
         (self.radius, self.half_height)
     }
 }

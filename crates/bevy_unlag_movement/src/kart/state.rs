@@ -1,7 +1,7 @@
 //! Predicted state of a kart.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, PawnClass, Wire, WireError};
 
 use super::{KartInput, heading};
 use crate::{
@@ -125,7 +125,13 @@ impl KartState {
 
 impl HasStance for KartState {
     fn stance(&self) -> Stance {
-        Stance { feet: self.position, up: Vec3::Y, crouched: false, alive: self.alive }
+        Stance {
+            feet: self.position,
+            up: Vec3::Y,
+            crouched: false,
+            class: PawnClass::default(),
+            alive: self.alive,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ mod configs;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, ColliderScale};
-use bevy_unlag_core::{BitReader, BitWriter, StepContext, Tick, Wire};
+use bevy_unlag_core::{BitReader, BitWriter, PawnClass, StepContext, Tick, Wire};
 use bevy_unlag_movement::{
     AccelerationModel, BaseId, BaseTrack, CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState,
     CustomMode, GravityField, ModePhysics, MoveVolume, MovementMode, MoverBackend, MoverScene, MoverWorld,
@@ -412,6 +412,7 @@ fn random_state(rng: &mut SmallRng) -> CapsuleState {
         jump_held: rng.random(),
         disabled: rng.random(),
         alive: rng.random(),
+        class: PawnClass(rng.random_range(0..3)),
         teleports: rng.random(),
         base: BaseId(rng.random_range(0..3)),
         base_position: vector(rng, 2.0),

@@ -49,7 +49,7 @@ impl UnlagSide {
         let bounds = BodyBounds { radius: HALF.x.hypot(HALF.z), low: -HALF.y, high: HALF.y };
         let shape = Collider::cuboid(HALF.x, HALF.y, HALF.z);
         let boxes = HitBoxes::new([HitBox::new(0, HitGroup::Body, shape)], bounds);
-        let rig = LimbRig { limbs: 1, pose: |_, limbs| limbs.fill(Isometry3d::IDENTITY) };
+        let rig = LimbRig::rigid();
         let spawn = |(id, target): (u16, &Target)| {
             let (place, turned) = target.at(0);
             let place = Transform::from_translation(place).with_rotation(turned);

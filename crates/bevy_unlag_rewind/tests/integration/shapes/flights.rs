@@ -133,7 +133,7 @@ fn no_projectile_at_1000_metres_per_second_tunnels_through_a_20_cm_target() {
     let circle =
         CircularMotion { middle: Vec3::new(0.0, 1.0, -90.0), radius: 8.0, speed: 0.0195, start: 0.0 };
     let dummy = range.add(1, circle, small);
-    let still = LimbRig { limbs: 1, pose: |_, limbs| limbs.fill(Isometry3d::IDENTITY) };
+    let still = LimbRig::rigid();
     range.app.world_mut().entity_mut(dummy).insert(still);
     range.run(100);
     let start = ViewTime::after(range.now(), -13.7);

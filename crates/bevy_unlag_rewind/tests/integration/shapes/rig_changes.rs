@@ -15,7 +15,7 @@ fn one_limb_rig(high: bool) -> LimbRig {
     fn up(_: &bevy_unlag_core::PoseSample, limbs: &mut [Isometry3d]) {
         limbs.fill(Isometry3d::from_xyz(0.0, 2.5, 0.0));
     }
-    LimbRig { limbs: 1, pose: if high { up } else { low } }
+    LimbRig::new(1, if high { up } else { low })
 }
 
 fn ball(radius: f32) -> HitBoxes {

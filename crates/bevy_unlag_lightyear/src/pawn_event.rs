@@ -1,0 +1,161 @@
+//! One-shot events of pawns, played once on every screen: jumped, landed, dashed, an ability used.
+//!
+//! The owner plays an event when it simulates the move, the server when it runs it, and every other client at the
+//! moment at which it draws the pawn there.
+
+use bevy::{
+    ecs::{message::Message, world::EntityWorldMut},
+    prelude::*,
+};
+use bevy_unlag_core::{
+    BitReader, BitWriter, CurrentTick, DrawnViewTime, MoveModel, MoveSystems, NetId, NetRole, StepEvent,
+    Tick, ViewTime, Wire,
+};
+use bevy_unlag_smoothing::{ProxyTime, SmoothingSystems};
+
+use crate::pawn_state::{Change, OutgoingChanges};
+
+/// Bit of a change's kind that makes it an event.
+pub(crate) const EVENT: u8 = 0x80;
+/// Maximum number of types.
+const MAX_TYPES: usize = 64;
+/// Maximum number of events of one type that wait to be drawn.
+const MAX_WAITING: usize = 1_024;
+/// Seconds after which an event that arrives late is dropped.
+const MAX_LATE_SECONDS: f64 = 1.0;
+
+/// An event of a pawn, written once on every machine, when that machine shows it.
+#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Message)]
+pub struct PawnEvent<E: Send + Sync + 'static> {
+    /// The pawn.
+    pub pawn: Entity,
+    /// Tick of the event: the owner's move on its own machine, the server's tick on others.
+    pub tick: Tick,
+    /// The event.
+    pub event: E,
+}
+
+/// Registration of events that other clients see.
+pub trait SharePawnEvents {
+    /// Shows events of pawns of the model `M` to everybody: those of a step for which `select` returns one. They are
+    /// written as [`PawnEvent<E>`]. Call it on both sides, after the suite's plugins and in the same order as
+    /// other registrations. Costs five bytes and the event for each client that sees the pawn.
+    ///
+    /// # Panics
+    /// More than 64 types are registered.
+    fn share_pawn_events<M, E>(&mut self, select: fn(&M::Event) -> Option<E>) -> &mut Self
+    where
+        M: MoveModel,
+        E: Wire + Clone + Send + Sync + 'static;
+}
+
+impl SharePawnEvents for App {
+    fn share_pawn_events<M, E>(&mut self, select: fn(&M::Event) -> Option<E>) -> &mut Self
+    where
+        M: MoveModel,
+        E: Wire + Clone + Send + Sync + 'static,
+    {
+        let mut types = self.world_mut().get_resource_or_init::<PawnEventTypes>();
+        let name = core::any::type_name::<E>();
+        let known = types.0.iter().position(|known| known.name == name);
+        let index = known.unwrap_or(types.0.len());
+        assert!(index < MAX_TYPES, "an app has at most {MAX_TYPES} types of pawn events");
+        if known.is_none() {
+            types.0.push(PawnEventType { name, receive: receive::<E> });
+            self.add_message::<PawnEvent<E>>().init_resource::<Undrawn<E>>().add_systems(
+                PostUpdate,
+                play::<E>
+                    .run_if(|undrawn: Res<Undrawn<E>>| !undrawn.0.is_empty())
+                    .after(SmoothingSystems::Draw),
+            );
+        }
+        let kind = EVENT | index as u8;
+        let share = move |mut steps: MessageReader<StepEvent<M>>,
+                          pawns: Query<(&NetId, &NetRole), With<M::State>>,
+                          tick: Res<CurrentTick>,
+                          mut shown: MessageWriter<PawnEvent<E>>,
+                          mut outgoing: Option<ResMut<OutgoingChanges>>| {
+            for step in steps.read() {
+                let Some(event) = select(&step.event) else { continue };
+                let Ok((id, role)) = pawns.get(step.entity) else { continue };
+                if let Some(outgoing) = outgoing.as_mut().filter(|_| *role == NetRole::Authority) {
+                    let mut w = BitWriter::default();
+                    event.write(&mut w);
+                    let bytes = Some(w.finish());
+                    outgoing.push(step.entity, Change { pawn: *id, kind, tick: tick.0, bytes });
+                }
+                shown.write(PawnEvent { pawn: step.entity, tick: step.tick, event });
+            }
+        };
+        self.add_systems(FixedUpdate, share.in_set(MoveSystems::React));
+        self
+    }
+}
+
+/// Registered types, in the order of their numbers on the wire.
+#[derive(Resource, Default)]
+pub(crate) struct PawnEventTypes(Vec<PawnEventType>);
+
+struct PawnEventType {
+    name: &'static str,
+    /// Takes an event that arrived. Returns whether its bytes are valid.
+    receive: fn(&mut EntityWorldMut, Tick, &[u8]) -> bool,
+}
+
+impl PawnEventTypes {
+    /// Returns the names of the types, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|known| known.name)
+    }
+}
+
+/// Events of remote pawns that are not drawn yet.
+#[derive(Resource)]
+struct Undrawn<E>(Vec<(Entity, Tick, E)>);
+
+impl<E> Default for Undrawn<E> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// Takes an event that arrived for a pawn. Returns whether it is valid.
+pub(crate) fn receive_event(pawn: &mut EntityWorldMut, kind: u8, tick: Tick, bytes: Option<&[u8]>) -> bool {
+    let index = usize::from(kind & !EVENT);
+    let take = pawn.world().resource::<PawnEventTypes>().0.get(index).map(|known| known.receive);
+    take.zip(bytes).is_some_and(|(take, bytes)| take(pawn, tick, bytes))
+}
+
+fn receive<E: Wire + Send + Sync + 'static>(pawn: &mut EntityWorldMut, tick: Tick, bytes: &[u8]) -> bool {
+    let Ok(event) = E::read(&mut BitReader::new(bytes)) else { return false };
+    let entity = pawn.id();
+    pawn.world_scope(|world| {
+        let mut undrawn = world.resource_mut::<Undrawn<E>>();
+        if undrawn.0.len() < MAX_WAITING {
+            undrawn.0.push((entity, tick, event));
+        }
+    });
+    true
+}
+
+/// Plays the events whose moment is drawn.
+fn play<E: Clone + Send + Sync + 'static>(
+    mut undrawn: ResMut<Undrawn<E>>,
+    pawns: Query<Option<&ProxyTime>>,
+    drawn: Res<DrawnViewTime>,
+    fixed: Res<Time<Fixed>>,
+    mut shown: MessageWriter<PawnEvent<E>>,
+) {
+    let tick_seconds = fixed.timestep().as_secs_f64();
+    undrawn.0.retain(|(pawn, tick, event)| {
+        let Ok(own) = pawns.get(*pawn) else { return false };
+        let view: Option<ViewTime> = own.and_then(|own| own.drawn).or(drawn.0);
+        let Some(view) = view else { return true };
+        let late = f64::from(view.ticks_since(*tick)) * tick_seconds;
+        if (0.0..MAX_LATE_SECONDS).contains(&late) {
+            shown.write(PawnEvent { pawn: *pawn, tick: *tick, event: event.clone() });
+        }
+        late < 0.0
+    });
+}

@@ -1,0 +1,173 @@
+//! Events, modes and other rare states of pawns: once on every screen, at the moment that it shows.
+
+use std::time::Duration;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag::{
+    CharacterPawn, Characters, SoldierWith,
+    core::{ExtendedEvent, PawnClass},
+    link_conditioner::LinkConditions,
+    movement::{
+        MoveCue, MoveVolume, MovementMode, VolumeId,
+        abilities::{Dash, DashEvent},
+    },
+    net::{PawnEvent, SharePawnEvents},
+    prediction::PredictionDebug,
+    prelude::*,
+};
+use bevy_unlag_testkit::{SteppedApps, headless_app};
+
+type Dasher = SoldierWith<Dash>;
+
+fn characters() -> Characters {
+    Characters::of::<Dasher>()
+}
+
+/// What an app has shown of the first pawn: the cue or dash, and the height at which the pawn was drawn.
+#[derive(Resource, Default)]
+struct Shown {
+    cues: Vec<(MoveCue, f32)>,
+    dashes: usize,
+}
+
+fn game(app: &mut App) {
+    app.share_pawn_events::<Dasher, DashEvent>(|event| match event {
+        ExtendedEvent::Body(ExtendedEvent::Extension(event @ DashEvent::Started { .. })) => Some(*event),
+        _ => None,
+    })
+    .init_resource::<Shown>()
+    .add_systems(Last, record)
+    .add_systems(Startup, |mut commands: Commands| {
+        commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+        // A pool at the side.
+        let pool = MoveVolume::water(VolumeId(1));
+        commands.spawn((pool, Collider::cuboid(10.0, 3.0, 10.0), Transform::from_xyz(100.0, 3.0, 0.0)));
+    });
+}
+
+fn record(
+    mut cues: MessageReader<PawnEvent<MoveCue>>,
+    mut dashes: MessageReader<PawnEvent<DashEvent>>,
+    pawns: Query<(&NetId, Option<&DrawnPose>)>,
+    mut shown: ResMut<Shown>,
+) {
+    for cue in cues.read() {
+        if let Ok((NetId(1), drawn)) = pawns.get(cue.pawn) {
+            shown.cues.push((cue.event, drawn.map_or(0.0, |drawn| drawn.pose.position.y)));
+        }
+    }
+    shown.dashes += dashes.read().filter(|dash| pawns.get(dash.pawn).is_ok_and(|(id, _)| id.0 == 1)).count();
+}
+
+fn server(force_corrections: bool) -> App {
+    let mut server = headless_app();
+    server.add_plugins((UnlagServerPlugins { characters: characters(), ..default() }, game)).add_observer(
+        |joined: On<PlayerJoined>, mut players: Local<u16>, mut commands: Commands| {
+            *players += 1;
+            let place = Transform::from_xyz(f32::from(*players) * 8.0, 0.1, 0.0);
+            let owner = player_pawn(joined.link, joined.peer);
+            commands.spawn((CharacterPawn::<Dasher>::default(), NetId(*players), place, owner));
+        },
+    );
+    if force_corrections {
+        server.world_mut().resource_mut::<PredictionDebug>().force_corrections = 0.05;
+    }
+    server
+}
+
+/// A client that jumps every two seconds and dashes in between.
+fn client(jumps: bool) -> App {
+    let mut client = headless_app();
+    client
+        .add_plugins((
+            UnlagClientPlugins { characters: characters(), ..default() },
+            PlayerControlsPlugin::default(),
+            game,
+        ))
+        .add_systems(PreUpdate, move |time: Res<Time>, mut own: Query<&mut InputAccumulator>| {
+            let phase = time.elapsed_secs() % 2.0;
+            own.iter_mut().for_each(|mut input| input.jump(jumps && phase < 0.2));
+        })
+        .add_systems(
+            FixedUpdate,
+            (move |time: Res<Time>, mut own: Query<&mut MoveInput<Dasher>>| {
+                let phase = time.elapsed_secs() % 2.0;
+                for mut input in &mut own {
+                    input.0.body.extension.pressed = jumps && (1.4..1.5).contains(&phase);
+                }
+            })
+            .after(MoveSystems::Sample)
+            .before(MoveSystems::Step),
+        );
+    client
+}
+
+fn play(round_trip: u64, loss: f32, force_corrections: bool, seconds: u64) -> SteppedApps {
+    let mut game = SteppedApps::new(server(force_corrections));
+    for index in 0..2 {
+        let mut sim = NetSim::new(index);
+        sim.set(LinkConditions { latency: Duration::from_millis(round_trip / 2), loss, ..default() });
+        game.join_over(client(index == 0), sim).expect("the client joins");
+    }
+    game.run(Duration::from_secs(seconds));
+    // What was sent last arrives.
+    game.frames[0].due = Duration::MAX;
+    game.run(Duration::from_secs(4));
+    game
+}
+
+fn count(app: &App, cue: fn(&MoveCue) -> bool) -> usize {
+    app.world().resource::<Shown>().cues.iter().filter(|(shown, _)| cue(shown)).count()
+}
+
+#[test]
+fn events_play_once_on_every_screen_under_loss_and_forced_corrections() {
+    let game = play(300, 0.1, true, 40);
+    let apps = [&game.server, &game.clients[0], &game.clients[1]];
+    let jumps = apps.map(|app| count(app, |cue| *cue == MoveCue::Jumped));
+    assert!(jumps[0] >= 17, "{jumps:?}");
+    assert_eq!(jumps[0], jumps[2], "server and bystander: {jumps:?}");
+    assert!(jumps[1].abs_diff(jumps[0]) <= 1, "owner: {jumps:?}");
+    let dashes = apps.map(|app| app.world().resource::<Shown>().dashes);
+    assert!(dashes[0] >= 17, "{dashes:?}");
+    assert_eq!(dashes[0], dashes[2], "{dashes:?}");
+    assert!(dashes[1].abs_diff(dashes[0]) <= 1, "{dashes:?}");
+}
+
+#[test]
+fn bystander_hears_a_jump_when_it_sees_the_pawn_leave_the_ground() {
+    let game = play(150, 0.0, false, 30);
+    let shown = &game.clients[1].world().resource::<Shown>().cues;
+    let heights = |wanted: fn(&MoveCue) -> bool| -> Vec<f32> {
+        shown.iter().filter(|(cue, _)| wanted(cue)).map(|(_, height)| *height).collect()
+    };
+    let jumps = heights(|cue| *cue == MoveCue::Jumped);
+    assert!(jumps.len() >= 12 && jumps.iter().all(|y| (0.02..0.2).contains(y)), "{jumps:?}");
+    // The first landing is that of the spawn.
+    let landings = heights(|cue| cue.impact_speed().is_some());
+    assert!(landings.len() >= 12 && landings.iter().skip(1).all(|y| *y < 0.08), "{landings:?}");
+}
+
+#[test]
+fn remote_swimmer_and_late_joiner_know_the_mode_and_the_class() {
+    let mut game = play(100, 0.0, false, 2);
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(Entity, &NetId, &mut <Dasher as MoveModel>::State)>();
+    let pawn = pawns.iter_mut(world).find(|(_, id, _)| id.0 == 1).map(|(pawn, _, mut state)| {
+        state.body.body.teleport_to(Vec3::new(100.0, 1.0, 0.0));
+        pawn
+    });
+    world.entity_mut(pawn.expect("the pawn is there")).insert(PawnClass(0));
+    game.run(Duration::from_secs(2));
+    let mut sim = NetSim::new(9);
+    sim.set(LinkConditions { latency: Duration::from_millis(50), ..default() });
+    game.join_over(client(false), sim).expect("a third client joins");
+    game.run(Duration::from_secs(3));
+    for (number, app) in game.apps_mut().enumerate().filter(|(number, _)| *number != 1) {
+        let world = app.world_mut();
+        let mut pawns = world.query::<(&NetId, &MovementMode, &PawnClass)>();
+        let shown = pawns.iter(world).find(|(id, ..)| id.0 == 1).map(|(_, mode, class)| (*mode, *class));
+        assert_eq!(shown, Some((MovementMode::Swimming, PawnClass(0))), "app {number}");
+    }
+}
