@@ -386,8 +386,9 @@ impl<M: MoveModel> MoveQueue<M> {
         }
     }
 
-    /// Updates the delay from the lateness of the moves. Runs once per tick, before any move.
-    pub(crate) fn update_delay(&mut self, now: Tick, config: &PredictionConfig) {
+    /// Updates the delay from the lateness of the moves, with at most `max_buffer` ticks of buffer. Runs once
+    /// per tick, before any move.
+    pub(crate) fn update_delay(&mut self, now: Tick, max_buffer: i32) {
         self.moves_read = 0;
         if let Some((lag, newest)) = self.arrival_lag.take().zip(self.newest) {
             // All moves of a client's slow frame arrive at once, each one tick later than the next. The
@@ -398,8 +399,7 @@ impl<M: MoveModel> MoveQueue<M> {
                 .for_each(|earlier| self.lateness.record(lag + earlier));
         }
         self.newest_before = self.newest;
-        let most = config.max_buffer.min(256).cast_signed();
-        let Some((least, target)) = self.lateness.targets(most) else { return };
+        let Some((least, target)) = self.lateness.targets(max_buffer.min(256)) else { return };
         let early =
             self.lateness.latest_of_recent().filter(|latest| latest + Self::EARLY_TICKS <= self.delay);
         if least > self.delay {

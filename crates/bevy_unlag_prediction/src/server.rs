@@ -118,9 +118,10 @@ pub(crate) fn run_moves<M: MoveModel>(
         ticks(config.missing_move_timeout, dt).max(1)
     };
     let forced_update = ticks(config.forced_update, dt).cast_unsigned();
+    let (max_buffer, push_lead) = (ticks(config.max_buffer, dt), ticks(config.push_lead, dt).min(64));
     for (entity, mut state, mut queue, mut pushes, mut account, mut stats, mut trace) in &mut pawns {
-        queue.update_delay(now, &config);
-        if let Some(push_tick) = queue.next_push(config.push_lead.min(64).cast_signed()) {
+        queue.update_delay(now, max_buffer);
+        if let Some(push_tick) = queue.next_push(push_lead) {
             pushes.schedule(push_tick);
         }
         if queue.expected_state.is_some_and(|left| left != *state) {
@@ -311,7 +312,10 @@ pub(crate) fn send_acks<M: MoveModel>(
         &mut PredictionStats,
     )>,
 ) {
-    let forced_update = ticks(config.forced_update, fixed.timestep().as_secs_f32()).cast_unsigned();
+    let dt = fixed.timestep().as_secs_f32();
+    let [forced_update, ack_interval, correction_interval] =
+        [config.forced_update, config.ack_interval, config.correction_interval]
+            .map(|seconds| ticks(seconds, dt).cast_unsigned());
     for (entity, state, mut queue, mut pushes, account, mut outgoing, mut stats) in &mut pawns {
         let last_run = queue.last_run_in_epoch();
         if queue.epoch.is_none() {
@@ -328,8 +332,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             queue.pending_correction = queue.pending_correction.or(Some(CorrectionCause::Forced));
         }
         let urgent = queue.pending_correction.is_none() || queue.error >= config.large_error;
-        let interval =
-            if urgent { config.ack_interval } else { config.correction_interval.max(config.ack_interval) };
+        let interval = if urgent { ack_interval } else { correction_interval.max(ack_interval) };
         let silent = queue.extrapolated_moves > forced_update;
         let interval = if silent { interval.max(SILENT_INTERVAL) } else { interval };
         if queue.since_ack < interval || !(queue.ack_pending || queue.pending_correction.is_some()) {

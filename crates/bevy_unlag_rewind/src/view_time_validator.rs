@@ -372,8 +372,7 @@ impl ViewTimeValidator {
             blur: self.blur(trust, claim.tick_seconds),
             last: self.last.map(|last| last.since(now) - interval_spread),
             last_received_snapshot: self.last_received_snapshot.map(|last_received_snapshot| {
-                ViewTime::at(last_received_snapshot).since(now)
-                    + i64::from(trust.max_extrapolation_ticks) * SUB_TICKS
+                ViewTime::at(last_received_snapshot).since(now) + sub(trust.max_extrapolation)
             }),
             estimate: own - estimate.min(farthest),
         }

@@ -91,7 +91,7 @@ pub(crate) fn draw(
             && mode.is_none_or(|mode| mode.is_played_out())
         {
             stats.extrapolated += 1;
-            stats.held += u64::from(time.ticks_since(from) > 2.0 * sampler.max_extrapolation_ticks);
+            stats.held += u64::from(time.ticks_since(from) > 2.0 * sampler.max_extrapolation_ticks());
         }
         *drawn = sampled;
     }
