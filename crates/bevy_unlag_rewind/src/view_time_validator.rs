@@ -337,7 +337,7 @@ impl ViewTimeValidator {
         // Best case delay of the newest snapshot, from the transport's round trip and from
         // acknowledgements.
         let best = sub(claim.rtt.unwrap_or(trust.assumed_rtt)) - up;
-        let slack = sub(trust.rtt_slack);
+        let slack = sub(trust.rtt_slack).max(2 * SUB_TICKS);
         // A client that delays acknowledgements seems to receive everything later than the round trip
         // allows.
         let base = least.filter(|least| *least <= best + slack).unwrap_or(best);

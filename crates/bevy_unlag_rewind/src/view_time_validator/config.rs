@@ -42,8 +42,8 @@ pub struct ViewValidationConfig {
     /// client that rarely fires choose among more moments.
     pub max_delay_growth: u16,
     /// Tolerance by which the latency of an acknowledgement may exceed the transport's round trip, since
-    /// both sides wait for a tick or a frame. Default: 32 ms, a tick on either side. A larger value lets
-    /// a client that delays its acknowledgements reach back further by as much.
+    /// both sides wait for a tick or a frame. Default: 32 ms, but at least a tick on either side. A larger
+    /// value lets a client that delays its acknowledgements reach back further by as much.
     pub rtt_slack: Duration,
     /// Maximum playout delay that is accepted, whatever link quality a client reports. Default: 300 ms,
     /// enough for 20 % loss at 20 updates a second with jitter. A larger value serves worse links, and is

@@ -84,7 +84,8 @@ fn a_million_claims_validate_to_possible_view_times_only() {
             let known = newest_heard.map(|last_received_snapshot| {
                 ViewTime::at(last_received_snapshot).later(sub(trust.max_extrapolation))
             });
-            let way = sub(rtt.unwrap_or(trust.assumed_rtt)) + sub(trust.rtt_slack) + sub(trust.max_playout);
+            let slack = sub(trust.rtt_slack).max(2 * SUB_TICKS);
+            let way = sub(rtt.unwrap_or(trust.assumed_rtt)) + slack + sub(trust.max_playout);
             let floor = ViewTime::at(own.offset(best_up))
                 .later(-way - sub(trust.frame_allowance.max(trust.max_frame_allowance)) - SUB_TICKS - 4);
             let edges = [present, known.unwrap_or(present), last.unwrap_or(present), floor];
