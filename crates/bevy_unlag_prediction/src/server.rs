@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, MoveDiagnostics, MoveModel, SnapshotAcks, Stall, StepContext,
-    StepEvent, Wire,
+    BitReader, BitWriter, CurrentTick, GameClock, MoveDiagnostics, MoveModel, SnapshotAcks, Stall,
+    StepContext, StepEvent, Wire,
 };
 
 use crate::{
@@ -28,6 +28,11 @@ use crate::{
 /// Seconds for which the server, after a hitch of its own, waits for packets still in the network before it
 /// treats a client as silent. Unreal's `ServerForcedUpdateHitchCooldown`.
 const HITCH_COOLDOWN: f32 = 0.1;
+/// Seconds after a change of the game's speed in which moves arrive earlier or later than the link explains:
+/// those under way, and those of clients that have not been informed yet.
+const SPEED_CHANGE_COOLDOWN: f64 = 0.5;
+/// Seconds after a change of the game's speed until clients that learned late of it are steered back.
+const SPEED_CHANGE_MEMORY: f64 = 10.0;
 /// Ticks between two offers of a new epoch to a silent client.
 const SILENT_INTERVAL: u32 = 16;
 /// Maximum number of moves of one pawn per tick, as many as a stall of four seconds leaves.
@@ -40,7 +45,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
     fixed: Res<Time<Fixed>>,
     tick: Res<CurrentTick>,
     stall: Res<Stall>,
-    game: Res<Time<Virtual>>,
+    (game, clock): (Res<Time<Virtual>>, Res<GameClock>),
     mut counted: Local<Duration>,
     mut pawns: Query<(
         Entity,
@@ -54,7 +59,8 @@ pub(crate) fn receive_moves<M: MoveModel>(
 ) {
     let now = real.elapsed_secs_f64();
     let dt = fixed.timestep().as_secs_f32();
-    let hitching = stall.seconds_since_hitch < HITCH_COOLDOWN;
+    let since_speed_change = clock.seconds_since_change();
+    let hitching = stall.seconds_since_hitch < HITCH_COOLDOWN || since_speed_change < SPEED_CHANGE_COOLDOWN;
     // A frame of several ticks receives all its packets in the first tick, so that tick is granted all its
     // time.
     let stalled = f64::from(stall.skipped) * f64::from(dt);
@@ -62,6 +68,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
     *counted = game.elapsed();
     for (entity, mut incoming, mut queue, mut account, mut acks, mut stats) in &mut pawns {
         acks.bypass_change_detection().begin_tick();
+        account.note_speed_change(since_speed_change);
         if queue.last_run().is_some() {
             account.advance(passed, stalled, &config.time);
         }
@@ -94,7 +101,7 @@ pub(crate) fn run_moves<M: MoveModel>(
     model: Res<M::Config>,
     tick: Res<CurrentTick>,
     stall: Res<Stall>,
-    fixed: Res<Time<Fixed>>,
+    (fixed, clock): (Res<Time<Fixed>>, Res<GameClock>),
     world: StaticSystemParam<M::World>,
     mut pawns: Query<(
         Entity,
@@ -119,8 +126,9 @@ pub(crate) fn run_moves<M: MoveModel>(
     };
     let forced_update = ticks(config.forced_update, dt).cast_unsigned();
     let (max_buffer, push_lead) = (ticks(config.max_buffer, dt), ticks(config.push_lead, dt).min(64));
+    let early_by_speed = clock.speed() < 1.0 || clock.seconds_since_change() < SPEED_CHANGE_MEMORY;
     for (entity, mut state, mut queue, mut pushes, mut account, mut stats, mut trace) in &mut pawns {
-        queue.update_delay(now, max_buffer);
+        queue.update_delay(now, max_buffer, early_by_speed);
         if let Some(push_tick) = queue.next_push(push_lead) {
             pushes.schedule(push_tick);
         }
