@@ -176,7 +176,7 @@ fn client_window(
     if let Some(switches) = switches {
         app.insert_resource(switches);
     }
-    app::add_client(&mut app, WeaponSet::All, Interpolation::default(), false);
+    app::add_client(&mut app, default(), WeaponSet::All, Interpolation::default(), false);
     if autoplay {
         app.add_plugins(ScriptedPlayerPlugin).insert_resource(ScriptedPlayer::new(play.seed));
     }

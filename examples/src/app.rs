@@ -38,17 +38,14 @@ pub struct ServerOptions {
     pub weapon_set: WeaponSet,
     /// Maximum age of a view that the server honours; `None` for the suite's default.
     pub max_age: Option<Duration>,
-    /// Time of one tick; `None` for [`TICK`]. Clients must have the same.
-    pub tick: Option<Duration>,
+    /// Tick and snapshot rate. Default: 64 ticks per second. Clients must have the same.
+    pub rate: SimulationRate,
 }
 
 /// Adds the server's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.weapon_set.arsenal());
-    app.add_plugins(UnlagServerPlugins {
-        rate: SimulationRate { tick: options.tick.unwrap_or(TICK), ..default() },
-        ..default()
-    });
+    app.add_plugins(UnlagServerPlugins { rate: options.rate, ..default() });
     app.add_plugins((RulesProtocolPlugin, RulesPlugin));
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
     if options.protocol != 0 {
@@ -65,9 +62,15 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
 }
 
 /// Adds the client's plugins and the game. The app must already have its Bevy plugins.
-pub fn add_client(app: &mut App, weapon_set: WeaponSet, interpolation: Interpolation, trace: bool) {
+pub fn add_client(
+    app: &mut App,
+    rate: SimulationRate,
+    weapon_set: WeaponSet,
+    interpolation: Interpolation,
+    trace: bool,
+) {
     app.insert_resource(weapon_set.arsenal());
-    app.add_plugins(UnlagClientPlugins::default());
+    app.add_plugins(UnlagClientPlugins { rate, ..default() });
     app.add_plugins((RulesProtocolPlugin, ShotStatsPlugin));
     app.world_mut().resource_mut::<PoseSampler>().interpolation = interpolation;
     app.add_systems(Startup, arena::spawn).add_observer(
@@ -88,8 +91,19 @@ pub fn server(options: ServerOptions) -> App {
 
 /// Creates a client without a window, played by a script.
 pub fn scripted_client(seed: u64, weapon_set: WeaponSet, interpolation: Interpolation, trace: bool) -> App {
+    scripted_client_at(SimulationRate::default(), seed, weapon_set, interpolation, trace)
+}
+
+/// Creates a client like [`scripted_client`], for a server with this tick and snapshot rate.
+pub fn scripted_client_at(
+    rate: SimulationRate,
+    seed: u64,
+    weapon_set: WeaponSet,
+    interpolation: Interpolation,
+    trace: bool,
+) -> App {
     let mut app = headless_app();
-    add_client(&mut app, weapon_set, interpolation, trace);
+    add_client(&mut app, rate, weapon_set, interpolation, trace);
     app.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin))
         .insert_resource(ScriptedPlayer::new(seed));
     app

@@ -1,5 +1,7 @@
 //! Game rules: health, death and respawn.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
@@ -11,8 +13,8 @@ use lightyear::prelude::AppComponentExt;
 
 use crate::{arena, markers::MarkersPlugin};
 
-/// Time between a death and the end of the dead player's moves, in ticks. Allows trades (mutual kills).
-const TRADE_TICKS: i32 = 32;
+/// Time between a death and the end of the dead player's moves. Allows trades (mutual kills).
+const TRADE_WINDOW: Duration = Duration::from_millis(500);
 
 /// Registers the game's components and messages. Client and server both add it, after the suite's plugins.
 pub struct RulesProtocolPlugin;
@@ -128,10 +130,14 @@ fn kill(mut died: MessageReader<Died>, mut players: Query<&mut SoldierState>) {
 }
 
 /// Disables dead pawns once every move that their owners made in good faith has run.
-fn disable_dead(tick: Res<CurrentTick>, mut dead: Query<(&Dead, &mut SoldierState)>) {
+fn disable_dead(
+    (tick, fixed): (Res<CurrentTick>, Res<Time<Fixed>>),
+    mut dead: Query<(&Dead, &mut SoldierState)>,
+) {
     for (dead, mut state) in &mut dead {
+        let passed = fixed.timestep() * tick.0.since(dead.since).max(0).cast_unsigned();
         // A pawn that has just respawned keeps its `Dead` marker until the next tick.
-        if tick.0.since(dead.since) >= TRADE_TICKS && !state.body.alive && !state.body.disabled {
+        if passed >= TRADE_WINDOW && !state.body.alive && !state.body.disabled {
             state.body.disabled = true;
         }
     }

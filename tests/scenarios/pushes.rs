@@ -9,11 +9,11 @@ use bevy_unlag::{
 };
 use unlag_examples::teleport::{ClientServerPair, TeleportOptions};
 
-/// Ticks between the newest received move and the push; they cover a round trip of 100 ms.
-const LEAD: u32 = 12;
+/// Seconds between the newest received move and the push: 12 ticks, which cover a round trip of 100 ms.
+const LEAD: f32 = 12.0 / 64.0;
 
 /// Starts a pair with a round trip of 100 ms, whose pawn walks for two seconds.
-fn start(push_lead: u32, loss: f32, seed: u64) -> ClientServerPair {
+fn start(push_lead: f32, loss: f32, seed: u64) -> ClientServerPair {
     let prediction = PredictionConfig { push_lead, ..PredictionConfig::default() };
     let mut pair =
         ClientServerPair::start(&TeleportOptions { prediction, loss, seed, ..TeleportOptions::default() });
@@ -71,7 +71,7 @@ fn pushes_with_enough_lead_cause_no_correction_and_no_replay() {
 
 /// Pushes a pawn with too little lead for its owner, and asserts that the owner replays it without a
 /// correction.
-fn assert_replayed_without_correction(lead: u32) {
+fn assert_replayed_without_correction(lead: f32) {
     for what in pushes() {
         let mut pair = start(lead, 0.0, 7);
         let before = positions(&pair);
@@ -91,7 +91,7 @@ fn pushes_that_arrive_late_are_replayed_without_a_correction() {
 
 #[test]
 fn immediate_pushes_are_replayed_without_a_correction() {
-    for lead in [1, 0] {
+    for lead in [1.0 / 64.0, 0.0] {
         assert_replayed_without_correction(lead);
     }
 }

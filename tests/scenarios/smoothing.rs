@@ -1,5 +1,6 @@
 //! Smoothing of remote pawns on bad links and during outages.
 
+mod game_speed;
 mod observation;
 mod outages;
 mod update_rates;

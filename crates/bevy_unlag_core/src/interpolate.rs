@@ -40,7 +40,7 @@ pub trait Interpolate: Copy {
     fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self;
 
     /// Returns the value `seconds` after the newest update, while the next one is late. `seconds` is at most
-    /// [`PoseSampler::max_extrapolation_ticks`](crate::PoseSampler::max_extrapolation_ticks). Default: the
+    /// [`PoseSampler::max_extrapolation`](crate::PoseSampler::max_extrapolation). Default: the
     /// value is held.
     #[must_use]
     fn extrapolate(&self, seconds: f32) -> Self {

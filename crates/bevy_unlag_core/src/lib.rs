@@ -2,7 +2,8 @@
 //!
 //! * Identity: [`NetRole`] is the role of a pawn in this app, [`NetId`] its id on the wire.
 //! * Time: [`Tick`] is a whole simulation tick, [`ViewTime`] a tick with a fixed-point fraction. No time is
-//!   sent as a float.
+//!   sent as a float. [`GameClock`] is real time as slow motion and pauses of the whole game
+//!   stretch it.
 //! * Movement: [`MoveModel`] is one pure, predicted simulation step, for the capsule character, a kart or a
 //!   model of your own; [`MoveDiagnostics`] names the causes of its errors. [`MoveExtension`] adds
 //!   predicted state, such as a weapon, to a model.
@@ -20,6 +21,7 @@
 mod angle;
 mod base_poses;
 mod extension;
+mod game_clock;
 mod hermite;
 mod history;
 mod interpolate;
@@ -49,6 +51,7 @@ mod wire;
 pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
 pub use base_poses::{BasePoses, BaseView};
 pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
+pub use game_clock::{GameClock, GameClockPlugin};
 pub use history::SnapshotHistory;
 pub use interpolate::{AngularMotion, Interpolate, Interpolation, InterpolationSpan, LinearMotion};
 pub use lifecycle::{MatchReset, OwnerReconnected, ServerLeft};

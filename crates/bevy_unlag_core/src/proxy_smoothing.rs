@@ -62,8 +62,7 @@ impl PoseSampler {
     pub fn of(&self, mode: Option<&ProxySmoothing>) -> Self {
         let interpolation = mode.map_or(self.interpolation, |mode| mode.interpolation());
         let simulated = mode == Some(&ProxySmoothing::Simulate);
-        let max_extrapolation_ticks =
-            if simulated { self.max_simulation_ticks } else { self.max_extrapolation_ticks };
-        Self { interpolation, max_extrapolation_ticks, ..*self }
+        let max_extrapolation = if simulated { self.max_simulation } else { self.max_extrapolation };
+        Self { interpolation, max_extrapolation, ..*self }
     }
 }

@@ -31,10 +31,13 @@ impl Default for SimulationRate {
 }
 
 impl SimulationRate {
-    /// Returns the rate with this many ticks a second.
+    /// Returns the rate with this many ticks a second, and with as many ticks a snapshot as come nearest to
+    /// the time between two snapshots of the default rate, 47 ms.
     #[must_use]
     pub fn from_hz(hz: f64) -> Self {
-        Self { tick: Duration::from_secs_f64(1.0 / hz), ..Self::default() }
+        let tick = Duration::from_secs_f64(1.0 / hz);
+        let snapshot_ticks = Self::default().snapshot_interval().as_secs_f64() * hz;
+        Self { tick, snapshot_ticks: snapshot_ticks.round().clamp(1.0, 64.0) as u32 }
     }
 
     /// Duration of a tick in seconds.
@@ -67,6 +70,13 @@ impl Plugin for SimulationRatePlugin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn snapshots_follow_about_as_often_at_any_tick_rate() {
+        let ticks = [20.0, 30.0, 60.0, 64.0, 128.0].map(|hz| SimulationRate::from_hz(hz).snapshot_ticks);
+        assert_eq!(ticks, [1, 1, 3, 3, 6]);
+        assert_eq!(SimulationRate::from_hz(64.0), SimulationRate::default());
+    }
 
     #[test]
     fn rate_is_applied_to_fixed_time_and_sampler() {

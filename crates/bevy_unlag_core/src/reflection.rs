@@ -13,6 +13,7 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<DrawnEye>()
         .register_type::<DrawnPose>()
         .register_type::<DrawnViewTime>()
+        .register_type::<GameClock>()
         .register_type::<LastReceivedSnapshot>()
         .register_type::<LimbRig>()
         .register_type::<LocalControl>()

@@ -24,16 +24,15 @@ pub struct PoseSampler {
     /// often), a shot at the pawn states both ticks.
     #[doc(alias = "cl_updaterate")]
     pub snapshot_ticks: i32,
-    /// Ticks for which a pose is extrapolated at full speed beyond its newest snapshot. Over as many ticks
-    /// again it decelerates to a standstill. Default: 8 (125 ms at 64 Hz), so it stands after 250 ms.
-    /// Raising it hides longer gaps and increases the overshoot.
+    /// Seconds for which a pose is extrapolated at full speed beyond its newest snapshot. Over as long again
+    /// it decelerates to a standstill. Default: 0.125, so it stands after 0.25 s. Raising it hides longer gaps
+    /// and increases the overshoot.
     #[doc(alias = "cl_extrapolate_amount")]
-    pub max_extrapolation_ticks: f32,
-    /// The same limit for a pawn that is simulated to the server's present. Default: 16 (250 ms at 64 Hz),
-    /// which includes the pawn's latency. Beyond it the pawn stops at once where its model simulates it, and
-    /// decelerates as above where no model does. Raising it keeps pawns on worse links at the present and
-    /// increases the overshoot.
-    pub max_simulation_ticks: f32,
+    pub max_extrapolation: f32,
+    /// The same limit for a pawn that is simulated to the server's present. Default: 0.25, which includes the
+    /// pawn's latency. Beyond it the pawn stops at once where its model simulates it, and decelerates as above
+    /// where no model does. Raising it keeps pawns on worse links at the present and increases the overshoot.
+    pub max_simulation: f32,
 }
 
 impl Default for PoseSampler {
@@ -42,8 +41,8 @@ impl Default for PoseSampler {
             interpolation: Interpolation::default(),
             tick_seconds: 1.0 / 64.0,
             snapshot_ticks: 3,
-            max_extrapolation_ticks: 8.0,
-            max_simulation_ticks: 16.0,
+            max_extrapolation: 0.125,
+            max_simulation: 0.25,
         }
     }
 }
@@ -149,6 +148,18 @@ const SLOW: f32 = 0.5;
 const STRAIGHT: f32 = 0.7;
 
 impl PoseSampler {
+    /// Returns [`max_extrapolation`](Self::max_extrapolation) in ticks, 0 if it is negative.
+    #[must_use]
+    pub fn max_extrapolation_ticks(&self) -> f32 {
+        (self.max_extrapolation / self.tick_seconds).max(0.0)
+    }
+
+    /// Returns [`max_simulation`](Self::max_simulation) in ticks, 0 if it is negative.
+    #[must_use]
+    pub fn max_simulation_ticks(&self) -> f32 {
+        (self.max_simulation / self.tick_seconds).max(0.0)
+    }
+
     /// Returns the pose at `time` between two snapshots of one pawn.
     ///
     /// Across a teleport, a death or a spawn nothing is interpolated: the older pose holds until the tick of
@@ -233,7 +244,7 @@ impl PoseSampler {
             return pose.to_world(from.base, from.turns_with_base, bases);
         }
         let ticks = time.ticks_since(from.tick).max(0.0);
-        let cap = self.max_extrapolation_ticks.max(0.0);
+        let cap = self.max_extrapolation_ticks();
         let (full, late) = (ticks.min(cap), (ticks - cap).clamp(0.0, cap));
         // Linear deceleration to zero.
         let speed = if cap > 0.0 { 1.0 - late / cap } else { 0.0 };
@@ -301,5 +312,17 @@ mod tests {
         let pose = PoseSampler::default().extrapolate(&from, ViewTime::at(Tick(1_000)), &BaseView::default());
         assert!((pose.position.x - 6.0 * 0.1875).abs() < 1e-4, "{}", pose.position.x);
         assert_eq!(pose.velocity, Vec3::ZERO);
+    }
+
+    #[test]
+    fn extrapolation_lasts_as_long_at_any_tick_rate() {
+        let from = Snapshot::new(Tick(0), Vec3::ZERO, Vec3::X * 6.0);
+        for hz in [20.0_f32, 30.0, 60.0, 64.0, 128.0] {
+            let sampler = PoseSampler { tick_seconds: 1.0 / hz, ..PoseSampler::default() };
+            let pose = sampler.extrapolate(&from, ViewTime::at(Tick(1_000)), &BaseView::default());
+            assert!((pose.position.x - 6.0 * 0.1875).abs() < 1e-4, "{hz} Hz: {}", pose.position.x);
+        }
+        assert_eq!(PoseSampler::default().max_extrapolation_ticks(), 8.0);
+        assert_eq!(PoseSampler::default().max_simulation_ticks(), 16.0);
     }
 }

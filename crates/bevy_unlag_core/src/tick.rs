@@ -5,6 +5,7 @@ use core::time::Duration;
 use bevy::{prelude::*, time::TimeSystems};
 
 use crate::{
+    game_clock::GameClockPlugin,
     model::MoveSystems,
     reflection,
     wire::{BitReader, BitWriter, Wire, WireError},
@@ -196,6 +197,9 @@ pub struct TickPlugin;
 impl Plugin for TickPlugin {
     fn build(&self, app: &mut App) {
         reflection::register_types(app);
+        if !app.is_plugin_added::<GameClockPlugin>() {
+            app.add_plugins(GameClockPlugin);
+        }
         app.configure_sets(
             FixedUpdate,
             (

@@ -5,7 +5,9 @@ mod client;
 mod server;
 
 use bevy::{ecs::system::SystemParam, prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, SUB_TICKS, Stall, Tick, ViewTime, Wire, WireError};
+use bevy_unlag_core::{
+    BitReader, BitWriter, CurrentTick, GameClock, SUB_TICKS, Stall, Tick, ViewTime, Wire, WireError,
+};
 
 pub(crate) use client::plugin as client_plugin;
 pub(crate) use server::plugin as server_plugin;
@@ -67,25 +69,26 @@ impl ClockPong {
     }
 }
 
-/// Real time with a resolution finer than a frame.
+/// Time with a resolution finer than a frame.
 #[derive(SystemParam)]
 struct FrameTime<'w> {
     real: Res<'w, Time<Real>>,
+    game: Res<'w, GameClock>,
     strategy: Option<Res<'w, TimeUpdateStrategy>>,
 }
 
 impl FrameTime<'_> {
-    /// Returns the seconds since this frame began; 0 in an app with stepped time, which does not follow the
-    /// wall clock.
+    /// Returns the seconds of real time since this frame began; 0 in an app with stepped time, which does not
+    /// follow the wall clock.
     fn since_frame(&self) -> f64 {
         let lives = self.strategy.as_deref().is_none_or(|s| matches!(s, TimeUpdateStrategy::Automatic));
         let began = self.real.last_update().filter(|_| lives);
         began.map_or(0.0, |began| began.elapsed().as_secs_f64())
     }
 
-    /// Returns the current time in seconds, on the time line of [`Time<Real>`].
+    /// Returns the current time in seconds, on the time line of [`GameClock`].
     fn now(&self) -> f64 {
-        self.real.elapsed_secs_f64() + self.since_frame()
+        self.game.seconds(&self.real) + self.since_frame() * self.game.speed()
     }
 }
 

@@ -11,12 +11,12 @@ pub use self::link::{InjectedMessage, LinkProbe};
 use crate::{
     clock::{ClockPing, ClockPong},
     messages::{AddGameMessage, GameMessageTypes, MessageRules},
-    protocol::{Hello, Setup, bytes},
+    protocol::{Hello, Setup, SpeedAnnouncement, bytes},
     smoothed_component::TickedValue,
 };
 
 /// Number of small message types that [`check_round_trip`] knows.
-pub const SMALL_MESSAGE_TYPES: u8 = 5;
+pub const SMALL_MESSAGE_TYPES: u8 = 6;
 
 /// Decodes a small message of type `kind` and returns whether that succeeded. A decoded value is encoded,
 /// which may round it at the ends of its ranges, decoded and encoded again.
@@ -30,7 +30,8 @@ pub fn check_round_trip(kind: u8, bytes: &[u8]) -> bool {
         1 => read::<Setup>(bytes),
         2 => read::<ClockPing>(bytes),
         3 => read::<ClockPong>(bytes),
-        _ => read::<TickedValue<Tick>>(bytes),
+        4 => read::<TickedValue<Tick>>(bytes),
+        _ => read::<SpeedAnnouncement>(bytes),
     }
 }
 
@@ -62,6 +63,7 @@ pub fn example_messages() -> Vec<(u8, Vec<u8>)> {
         ),
         (4, written(&resting)),
         (4, written(&acked_tick)),
+        (5, written(&SpeedAnnouncement { number: 3, speed: 0.3 })),
     ]
 }
 

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeSystems};
-use bevy_unlag_core::RoundTrip;
+use bevy_unlag_core::{GameClockPlugin, RoundTrip};
 #[cfg(feature = "prediction")]
 use bevy_unlag_prediction::ClockSteering;
 use lightyear::{
@@ -17,6 +17,10 @@ use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked}
 /// lightyear writes that speed every frame to steer a client's clock by up to a tenth, which would make
 /// honest clocks look like speed cheats. Set the game's speed here instead. The correction that
 /// [`ClockSteering`] requests, at most 5 %, is multiplied in.
+///
+/// Slow motion and a pause (0) of the whole game are set on the server: it announces every change, and its
+/// clients set theirs, also those that join later. A client that sets another speed only has a clock that runs
+/// wrong. The suite is made for speeds up to 1.
 #[doc(alias = "TimeDilation")]
 #[doc(alias = "host_timescale")]
 #[derive(Resource, Clone, Copy, Debug, Reflect)]
@@ -26,6 +30,13 @@ pub struct GameSpeed(pub f32);
 impl Default for GameSpeed {
     fn default() -> Self {
         Self(1.0)
+    }
+}
+
+impl GameSpeed {
+    /// Returns the speed, finite and not negative.
+    pub(crate) fn factor(self) -> f32 {
+        if self.0.is_finite() { self.0.max(0.0) } else { 1.0 }
     }
 }
 
@@ -51,6 +62,9 @@ impl LightyearPings {
 }
 
 pub(crate) fn plugin(app: &mut App) {
+    if !app.is_plugin_added::<GameClockPlugin>() {
+        app.add_plugins(GameClockPlugin);
+    }
     app.init_resource::<GameSpeed>()
         .init_resource::<LightyearPings>()
         .init_resource::<AppliedSpeed>()
@@ -74,7 +88,7 @@ fn apply_speed(
     let steered = steering.map_or(1.0, |steering| steering.speed as f32);
     #[cfg(not(feature = "prediction"))]
     let steered = 1.0;
-    let speed = if speed.0.is_finite() { speed.0.max(0.0) * steered } else { 1.0 };
+    let speed = speed.factor() * steered;
     if time.relative_speed() != speed {
         time.set_relative_speed(speed);
     }

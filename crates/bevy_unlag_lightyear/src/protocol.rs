@@ -82,6 +82,27 @@ impl Wire for Hello {
     }
 }
 
+/// The speed of the server's game.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct SpeedAnnouncement {
+    /// Number of the announcement; wraps after 255.
+    pub number: u8,
+    /// Speed, finite and not negative; 1 is real time.
+    pub speed: f32,
+}
+
+impl Wire for SpeedAnnouncement {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.number), 8);
+        w.bits(self.speed.to_bits(), 32);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let (number, speed) = (r.bits(8)? as u8, f32::from_bits(r.bits(32)?));
+        if speed.is_finite() && speed >= 0.0 { Ok(Self { number, speed }) } else { Err(WireError::Invalid) }
+    }
+}
+
 /// Largest message of the suite, in bytes; larger ones are rejected.
 pub(crate) const MAX_MESSAGE_BYTES: u16 = 1_100;
 
@@ -173,6 +194,8 @@ raw_messages!(
     RestartMessage,
     /// Announcement that the server will stop: the remaining milliseconds.
     ShutdownMessage,
+    /// A new speed of the server's game: a [`SpeedAnnouncement`].
+    GameSpeedMessage,
     /// A game's own reliable message, in the envelope of [`messages`](crate::messages).
     GameReliableMessage,
     /// A game's own unreliable message, in the same envelope.
@@ -277,6 +300,7 @@ impl Plugin for UnlagProtocolPlugin {
         register::<SetupMessage>(app, NetworkDirection::ClientToServer);
         register::<RestartMessage>(app, NetworkDirection::ServerToClient);
         register::<ShutdownMessage>(app, NetworkDirection::ServerToClient);
+        register::<GameSpeedMessage>(app, NetworkDirection::ServerToClient);
         register::<GameReliableMessage>(app, NetworkDirection::Bidirectional);
         register::<GameUnreliableMessage>(app, NetworkDirection::Bidirectional);
 

@@ -5,7 +5,9 @@
 //!    [`players`]
 //! 3. Restart of the match, on server and clients. [`restart`]
 //! 4. Announced shutdown of the server. [`shutdown`]
+//! 5. Game speed: clients follow the server's. [`game_speed`]
 
+mod game_speed;
 mod handshake;
 mod players;
 mod rates;
@@ -54,10 +56,12 @@ pub(crate) fn server_plugin(app: &mut App) {
     players::plugin(app);
     restart::server_plugin(app);
     shutdown::server_plugin(app);
+    game_speed::server_plugin(app);
 }
 
 pub(crate) fn client_plugin(app: &mut App) {
     handshake::client_plugin(app);
     restart::client_plugin(app);
     shutdown::client_plugin(app);
+    game_speed::client_plugin(app);
 }

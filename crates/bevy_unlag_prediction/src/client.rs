@@ -137,7 +137,7 @@ fn send<M: MoveModel>(
     }
     saved.since_packet = 0;
     let Some((epoch, _)) = saved.epoch else { return };
-    let usual = ticks(stats.rtt.as_secs_f32(), dt) + config.ack_interval.min(64).cast_signed();
+    let usual = ticks(stats.rtt.as_secs_f32(), dt) + ticks(config.ack_interval, dt).min(64);
     let runs = redundancy::runs(saved, usual + OVERDUE_MARGIN, ticks(config.missing_move_timeout, dt));
     let packet = MovePacket {
         epoch,

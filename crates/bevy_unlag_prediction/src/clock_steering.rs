@@ -43,7 +43,7 @@ impl ClockSteering {
     const RESET_ERROR: f64 = 1.0;
 
     /// Adds a sample: a move was `lag` seconds behind the server on arrival, of which half the round trip
-    /// is due to the link.
+    /// is due to the link. Both are in seconds of the game, `now` is in seconds of real time.
     pub(crate) fn sample(&mut self, lag: f64, rtt: f64, now: f64) {
         let sample = lag - rtt / 2.0;
         let passed = (now - self.sampled_at).clamp(0.0, 1.0);

@@ -19,14 +19,14 @@ pub struct PredictionConfig {
     /// `bServerAcceptClientAuthoritativePosition`.
     #[doc(alias = "bServerAcceptClientAuthoritativePosition")]
     pub accept_client_position: f32,
-    /// Server ticks between two acknowledgements to a client. Default 2. A larger value saves downlink
-    /// bytes, but clients repeat moves that have already arrived.
-    pub ack_interval: u32,
-    /// Server ticks between two corrections of a client. Default 4, which is 62 ms at 64 Hz; Unreal waits
-    /// 100 ms. A larger value saves downlink bytes and leaves the owner mispredicted for longer.
-    pub correction_interval: u32,
-    /// Error in metres from which corrections are sent every [`ack_interval`](Self::ack_interval)
-    /// ticks. Default 0.15, as in Unreal.
+    /// Seconds between two acknowledgements to a client, at least a tick. Default 0.03125, two ticks at
+    /// 64 Hz. A larger value saves downlink bytes, but clients repeat moves that have already arrived.
+    pub ack_interval: f32,
+    /// Seconds between two corrections of a client. Default 0.0625, four ticks at 64 Hz; Unreal waits 0.1.
+    /// A larger value saves downlink bytes and leaves the owner mispredicted for longer.
+    pub correction_interval: f32,
+    /// Error in metres from which corrections are sent every [`ack_interval`](Self::ack_interval). Default
+    /// 0.15, as in Unreal.
     pub large_error: f32,
     /// Seconds for which the server waits for a move that is due before it extrapolates the pawn without
     /// it, for a lost move as for a silent client. Default 0.25, Unreal's `MAXCLIENTUPDATEINTERVAL`. A
@@ -44,20 +44,21 @@ pub struct PredictionConfig {
     /// Seconds for which a pawn with missing moves keeps walking on other clients' screens before its input
     /// becomes neutral. Default 0.125. A larger value hides longer gaps and overshoots more stops.
     pub input_hold: f32,
-    /// Ticks by which moves may be late before other clients are shown an extrapolated copy of the pawn. Up
-    /// to this, they receive its last state with a late tick. Default 3, one snapshot. A larger value needs
-    /// a longer playout delay (interpolation delay) to stay smooth.
-    pub max_published_lateness: u32,
-    /// Maximum number of ticks for which the server buffers moves to hide jitter. Default 12. A larger
-    /// value hides more jitter and makes the pawn of a bad link react later.
+    /// Seconds by which moves may be late before other clients are shown an extrapolated copy of the pawn.
+    /// Up to this, they receive its last state with a late tick. Default 0.046875: three ticks at 64 Hz, one
+    /// snapshot. A larger value needs a longer playout delay (interpolation delay) to stay smooth.
+    pub max_published_lateness: f32,
+    /// Maximum time in seconds for which the server buffers moves to hide jitter. Default 0.1875, twelve
+    /// ticks at 64 Hz. A larger value hides more jitter and makes the pawn of a bad link react later.
     #[doc(alias = "jitter buffer")]
-    pub max_buffer: u32,
+    pub max_buffer: f32,
     /// Maximum time in seconds by which a client's tick may be behind the server's. Default 3: a round trip
     /// of two seconds and its jitter. A larger value lets a client see lifts further in the past.
     pub max_lag: f32,
-    /// Ticks from the newest received move to the one in which a push is scheduled. Default 4. If they last
-    /// longer than the round trip, the owner predicts the push. A larger value delays every push.
-    pub push_lead: u32,
+    /// Seconds from the newest received move to the one in which a push is scheduled. Default 0.0625, four
+    /// ticks at 64 Hz. If it is longer than the round trip, the owner predicts the push. A larger value
+    /// delays every push.
+    pub push_lead: f32,
     /// Correction distance in metres beyond which visuals snap instead of being eased, in addition to the
     /// distance that the pawn can run between two acknowledgements. Default 2.56, Unreal's
     /// `NetworkMaxSmoothUpdateDistance`.
@@ -76,16 +77,16 @@ impl Default for PredictionConfig {
         Self {
             tolerance: 0.0173,
             accept_client_position: 0.0,
-            ack_interval: 2,
-            correction_interval: 4,
+            ack_interval: 0.031_25,
+            correction_interval: 0.062_5,
             large_error: 0.15,
             missing_move_timeout: 0.25,
             forced_update: 5.0,
             input_hold: 0.125,
-            max_published_lateness: 3,
-            max_buffer: 12,
+            max_published_lateness: 0.046_875,
+            max_buffer: 0.187_5,
             max_lag: 3.0,
-            push_lead: 4,
+            push_lead: 0.062_5,
             snap_distance: 2.56,
             steer_clock: true,
             send: SendRate::default(),
@@ -98,4 +99,31 @@ impl Default for PredictionConfig {
 pub(crate) fn ticks(seconds: f32, dt: f32) -> i32 {
     // A NaN casts to 0.
     (seconds / dt).round().clamp(0.0, 100_000.0) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_unlag_core::SimulationRate;
+
+    use super::*;
+
+    #[test]
+    fn default_times_last_about_as_long_at_any_tick_rate() {
+        let at = |hz: f64| {
+            let (config, dt) = (PredictionConfig::default(), SimulationRate::from_hz(hz).tick_seconds());
+            [
+                config.ack_interval,
+                config.correction_interval,
+                config.max_published_lateness,
+                config.max_buffer,
+                config.push_lead,
+            ]
+            .map(|seconds| ticks(seconds, dt))
+        };
+        assert_eq!(at(20.0), [1, 1, 1, 4, 1]);
+        assert_eq!(at(30.0), [1, 2, 1, 6, 2]);
+        assert_eq!(at(60.0), [2, 4, 3, 11, 4]);
+        assert_eq!(at(64.0), [2, 4, 3, 12, 4]);
+        assert_eq!(at(128.0), [4, 8, 6, 24, 8]);
+    }
 }

@@ -403,8 +403,10 @@ impl<M: MoveModel> MoveQueue<M> {
         }
     }
 
-    /// Updates the delay from the lateness of the moves. Runs once per tick, before any move.
-    pub(crate) fn update_delay(&mut self, now: Tick, config: &PredictionConfig) {
+    /// Updates the delay from the lateness of the moves, with at most `max_buffer` ticks of buffer. Runs once
+    /// per tick, before any move. `early_by_speed`: whether slow motion or a pause of the game, and not the
+    /// link, may have made moves early. The delay is not lowered at once then.
+    pub(crate) fn update_delay(&mut self, now: Tick, max_buffer: i32, early_by_speed: bool) {
         self.moves_read = 0;
         if let Some((lag, newest)) = self.arrival_lag.take().zip(self.newest) {
             // All moves of a client's slow frame arrive at once, each one tick later than the next. The
@@ -415,10 +417,11 @@ impl<M: MoveModel> MoveQueue<M> {
                 .for_each(|earlier| self.lateness.record(lag + earlier));
         }
         self.newest_before = self.newest;
-        let most = config.max_buffer.min(256).cast_signed();
-        let Some((least, target)) = self.lateness.targets(most) else { return };
-        let early =
-            self.lateness.latest_of_recent().filter(|latest| latest + Self::EARLY_TICKS <= self.delay);
+        let Some((least, target)) = self.lateness.targets(max_buffer.min(256)) else { return };
+        let early = self
+            .lateness
+            .latest_of_recent()
+            .filter(|latest| !early_by_speed && latest + Self::EARLY_TICKS <= self.delay);
         if least > self.delay {
             self.delay = target;
             self.lowered = Some(now);

@@ -65,11 +65,12 @@ pub(crate) fn publish_state<M: MoveModel>(
 ) {
     let dt = fixed.timestep().as_secs_f32();
     let input_hold = ticks(config.input_hold, dt);
+    let max_lateness = ticks(config.max_published_lateness, dt).min(64);
     for (entity, state, queue, mut shown, mut speculation) in &mut pawns {
         // Number of moves that should have run by now, including the one due in this tick.
         let missing =
             queue.ticks_overdue(tick.0).map_or(0, |ticks_overdue| ticks_overdue + 1).clamp(0, MAX_AHEAD);
-        if missing <= config.max_published_lateness.min(64).cast_signed() {
+        if missing <= max_lateness {
             let late = tick.0.offset(-missing);
             let at = if speculation.has_published { newer_tick(shown.tick, late) } else { late };
             let moved = queue.last_run().unwrap_or(tick.0);

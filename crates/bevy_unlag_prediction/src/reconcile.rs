@@ -2,7 +2,8 @@
 
 use bevy::{ecs::system::StaticSystemParam, platform::time::Instant, prelude::*};
 use bevy_unlag_core::{
-    BitReader, CurrentTick, MoveDiagnostics, MoveModel, Stall, StepContext, Tick, VisualOffset, Wire,
+    BitReader, CurrentTick, GameClock, MoveDiagnostics, MoveModel, Stall, StepContext, Tick, VisualOffset,
+    Wire,
 };
 
 use crate::{
@@ -33,7 +34,7 @@ pub(crate) fn reconcile<M: MoveModel>(
     config_hash: Res<CachedConfigHash<M>>,
     model: Res<M::Config>,
     fixed: Res<Time<Fixed>>,
-    real: Res<Time<Real>>,
+    (real, clock): (Res<Time<Real>>, Res<GameClock>),
     stall: Res<Stall>,
     world: StaticSystemParam<M::World>,
     mut tick: ResMut<CurrentTick>,
@@ -124,11 +125,14 @@ pub(crate) fn reconcile<M: MoveModel>(
         pushes.remove_up_to(acked_tick);
         if let Some(sent_at) = settled.as_ref().and_then(|m| m.sent_at)
             && ack.ack_delay.as_secs_f64() < 0.99
+            // A pause of the game while the move was under way is no latency.
+            && now - sent_at < clock.seconds_since_change()
         {
             let rtt = now - sent_at - ack.ack_delay.as_secs_f64();
             stats.sample_rtt(rtt, now);
             if config.steer_clock {
-                steering.sample(f64::from(ack.lag) * f64::from(dt), rtt.max(0.0), now);
+                let game_rtt = rtt.max(0.0) * clock.speed();
+                steering.sample(f64::from(ack.lag) * f64::from(dt), game_rtt, now);
             }
         }
 

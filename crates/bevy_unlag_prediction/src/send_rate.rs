@@ -5,6 +5,8 @@ use bevy::prelude::*;
 /// Send rate of the client's moves. Every tick has a move at any rate: waiting moves are sent in the next
 /// packet. A move with a relevant change (see
 /// [`MoveModel::can_combine_with`](bevy_unlag_core::MoveModel::can_combine_with)) never waits.
+///
+/// It counts ticks and not seconds, because it is the number of new moves in a packet.
 #[doc(alias = "cl_cmdrate")]
 #[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct SendRate {

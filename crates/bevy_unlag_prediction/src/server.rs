@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, MoveDiagnostics, MoveModel, SnapshotAcks, Stall, StepContext,
-    StepEvent, Wire,
+    BitReader, BitWriter, CurrentTick, GameClock, MoveDiagnostics, MoveModel, SnapshotAcks, Stall,
+    StepContext, StepEvent, Wire,
 };
 
 use crate::{
@@ -29,6 +29,11 @@ use crate::{
 /// Seconds for which the server, after a hitch of its own, waits for packets still in the network before it
 /// treats a client as silent. Unreal's `ServerForcedUpdateHitchCooldown`.
 const HITCH_COOLDOWN: f32 = 0.1;
+/// Seconds after a change of the game's speed in which moves arrive earlier or later than the link explains:
+/// those under way, and those of clients that have not been informed yet.
+const SPEED_CHANGE_COOLDOWN: f64 = 0.5;
+/// Seconds after a change of the game's speed until clients that learned late of it are steered back.
+const SPEED_CHANGE_MEMORY: f64 = 10.0;
 /// Ticks between two offers of a new epoch to a silent client.
 const SILENT_INTERVAL: u32 = 16;
 /// Maximum number of moves of one pawn per tick, as many as a stall of four seconds leaves.
@@ -41,7 +46,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
     fixed: Res<Time<Fixed>>,
     tick: Res<CurrentTick>,
     stall: Res<Stall>,
-    game: Res<Time<Virtual>>,
+    (game, clock): (Res<Time<Virtual>>, Res<GameClock>),
     mut counted: Local<Duration>,
     mut pawns: Query<(
         Entity,
@@ -55,7 +60,8 @@ pub(crate) fn receive_moves<M: MoveModel>(
 ) {
     let now = real.elapsed_secs_f64();
     let dt = fixed.timestep().as_secs_f32();
-    let hitching = stall.seconds_since_hitch < HITCH_COOLDOWN;
+    let since_speed_change = clock.seconds_since_change();
+    let hitching = stall.seconds_since_hitch < HITCH_COOLDOWN || since_speed_change < SPEED_CHANGE_COOLDOWN;
     // A frame of several ticks receives all its packets in the first tick, so that tick is granted all its
     // time.
     let stalled = f64::from(stall.skipped) * f64::from(dt);
@@ -63,6 +69,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
     *counted = game.elapsed();
     for (entity, mut incoming, mut queue, mut account, mut acks, mut stats) in &mut pawns {
         acks.bypass_change_detection().begin_tick();
+        account.note_speed_change(since_speed_change);
         if queue.last_run().is_some() {
             account.advance(passed, stalled, &config.time);
         }
@@ -98,7 +105,7 @@ pub(crate) fn run_moves<M: MoveModel>(
     model: Res<M::Config>,
     tick: Res<CurrentTick>,
     stall: Res<Stall>,
-    fixed: Res<Time<Fixed>>,
+    (fixed, clock): (Res<Time<Fixed>>, Res<GameClock>),
     world: StaticSystemParam<M::World>,
     mut pawns: Query<(
         Entity,
@@ -122,9 +129,11 @@ pub(crate) fn run_moves<M: MoveModel>(
         ticks(config.missing_move_timeout, dt).max(1)
     };
     let forced_update = ticks(config.forced_update, dt).cast_unsigned();
+    let (max_buffer, push_lead) = (ticks(config.max_buffer, dt), ticks(config.push_lead, dt).min(64));
+    let early_by_speed = clock.speed() < 1.0 || clock.seconds_since_change() < SPEED_CHANGE_MEMORY;
     for (entity, mut state, mut queue, mut pushes, mut account, mut stats, mut trace) in &mut pawns {
-        queue.update_delay(now, &config);
-        if let Some(push_tick) = queue.next_push(config.push_lead.min(64).cast_signed()) {
+        queue.update_delay(now, max_buffer, early_by_speed);
+        if let Some(push_tick) = queue.next_push(push_lead) {
             pushes.schedule(push_tick);
         }
         if queue.expected_state.is_some_and(|left| left != *state) {
@@ -317,7 +326,10 @@ pub(crate) fn send_acks<M: MoveModel>(
         &mut PredictionStats,
     )>,
 ) {
-    let forced_update = ticks(config.forced_update, fixed.timestep().as_secs_f32()).cast_unsigned();
+    let dt = fixed.timestep().as_secs_f32();
+    let [forced_update, ack_interval, correction_interval] =
+        [config.forced_update, config.ack_interval, config.correction_interval]
+            .map(|seconds| ticks(seconds, dt).cast_unsigned());
     for (entity, state, mut queue, mut pushes, account, (mut outgoing, mut offers), mut stats) in &mut pawns {
         let last_run = queue.last_run_in_epoch();
         if queue.epoch.is_none() {
@@ -334,8 +346,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             queue.pending_correction = queue.pending_correction.or(Some(CorrectionCause::Forced));
         }
         let urgent = queue.pending_correction.is_none() || queue.error >= config.large_error;
-        let interval =
-            if urgent { config.ack_interval } else { config.correction_interval.max(config.ack_interval) };
+        let interval = if urgent { ack_interval } else { correction_interval.max(ack_interval) };
         let silent = queue.extrapolated_moves > forced_update;
         let interval = if silent { interval.max(SILENT_INTERVAL) } else { interval };
         if queue.since_ack < interval || !(queue.ack_pending || queue.pending_correction.is_some()) {

@@ -88,10 +88,13 @@ pub struct TimeDiscrepancy {
     window_claimed: f64,
     /// Seconds of the server's last stall that may still be caught up.
     stalled: f64,
+    /// Whether the speed of the game has changed recently.
+    speed_changed: bool,
 }
 
 impl TimeDiscrepancy {
-    /// Seconds after the first move in which the fastest arrival is still being determined.
+    /// Seconds after the first move in which the fastest arrival is still being determined, and after a
+    /// change of the game's speed in which all clients learn of it.
     const SETTLING: f64 = 2.0;
     /// Length in seconds of the windows in which the drift allowance is applied. It applies only if the
     /// clock has run no faster than twice the allowance in the window: a clock at double speed does not
@@ -129,6 +132,12 @@ impl TimeDiscrepancy {
         }
     }
 
+    /// Takes note of the seconds of real time since the last change of the game's speed. A client that learns
+    /// of slow motion later than the server slows down claims more time meanwhile.
+    pub(crate) fn note_speed_change(&mut self, seconds_ago: f64) {
+        self.speed_changed = seconds_ago < Self::SETTLING;
+    }
+
     /// Starts a new epoch of the client. Time by which its clock was behind in the old one, such as a
     /// silence, is no credit in the new one.
     pub(crate) fn start_epoch(&mut self) {
@@ -142,7 +151,7 @@ impl TimeDiscrepancy {
         self.claimed += seconds;
         self.window_claimed += seconds;
         self.lifetime += seconds;
-        if self.known_for < Self::SETTLING {
+        if self.known_for < Self::SETTLING || self.speed_changed {
             self.claimed = self.claimed.min(0.0);
         }
         if !config.detection || self.resolving || self.claimed <= f64::from(config.max_time_margin) {

@@ -94,7 +94,7 @@ impl SweptBounds {
         if from.base != 0 {
             return Self::EVERYWHERE;
         }
-        let seconds = sampler.max_extrapolation_ticks.max(0.0) * 1.5 * sampler.tick_seconds;
+        let seconds = sampler.max_extrapolation_ticks() * 1.5 * sampler.tick_seconds;
         let (position, velocity) = (from.position(), from.velocity());
         let straight = from.spin.unwrap_or(0) == 0 && from.acceleration == [0; 3];
         let around = if straight {

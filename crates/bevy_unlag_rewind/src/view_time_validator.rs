@@ -337,7 +337,7 @@ impl ViewTimeValidator {
         // Best case delay of the newest snapshot, from the transport's round trip and from
         // acknowledgements.
         let best = sub(claim.rtt.unwrap_or(trust.assumed_rtt)) - up;
-        let slack = sub(trust.rtt_slack);
+        let slack = sub(trust.rtt_slack).max(2 * SUB_TICKS);
         // A client that delays acknowledgements seems to receive everything later than the round trip
         // allows.
         let base = least.filter(|least| *least <= best + slack).unwrap_or(best);
@@ -372,8 +372,7 @@ impl ViewTimeValidator {
             blur: self.blur(trust, claim.tick_seconds),
             last: self.last.map(|last| last.since(now) - interval_spread),
             last_received_snapshot: self.last_received_snapshot.map(|last_received_snapshot| {
-                ViewTime::at(last_received_snapshot).since(now)
-                    + i64::from(trust.max_extrapolation_ticks) * SUB_TICKS
+                ViewTime::at(last_received_snapshot).since(now) + sub(trust.max_extrapolation)
             }),
             estimate: own - estimate.min(farthest),
         }

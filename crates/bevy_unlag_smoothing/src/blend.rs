@@ -3,7 +3,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnPose, Easing, NetRole, ProxySmoothing, SnapshotHistory, Tick, ViewStamp, VisualOffset,
+    DrawnPose, Easing, GameClock, NetRole, ProxySmoothing, SnapshotHistory, Tick, ViewStamp, VisualOffset,
 };
 
 use crate::{inbox::SnapshotInbox, proxy::ProxyTime, stats::SmoothingStats};
@@ -80,7 +80,7 @@ const INVISIBLE_JUMP: f32 = 0.01;
 const LONGEST_FRAME: f32 = 0.1;
 
 pub(crate) fn blend(
-    (time, config): (Res<Time<Real>>, Res<BlendConfig>),
+    (time, game, config): (Res<Time<Real>>, Res<GameClock>, Res<BlendConfig>),
     mut stats: ResMut<SmoothingStats>,
     mut proxies: Query<
         (
@@ -95,7 +95,7 @@ pub(crate) fn blend(
         With<SnapshotInbox>,
     >,
 ) {
-    let frame = time.delta_secs().min(LONGEST_FRAME);
+    let frame = time.delta_secs().min(LONGEST_FRAME) * game.speed() as f32;
     for (role, drawn, history, proxy, mode, mut seen, mut offset) in &mut proxies {
         if *role != NetRole::SimulatedProxy {
             continue;

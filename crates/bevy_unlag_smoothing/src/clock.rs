@@ -13,9 +13,12 @@ const STRAY_SECONDS: f64 = 0.5;
 /// drawn as they were at the same moment; [`PlayoutClocks`](crate::PlayoutClocks) has one clock per rate.
 ///
 /// It learns the playout delay (interpolation delay) from arrival times alone and uses no round trip or
-/// ping, so the latency of the link cannot starve it. It runs at real time, slightly slower or faster to
-/// change its delay, and never backward. It jumps only across an error beyond [`PlayoutConfig::snap`] and
-/// after a restart of the server.
+/// ping, so the latency of the link cannot starve it. It runs at the speed of its time, slightly slower or
+/// faster to change its delay, and never backward. It jumps only across an error beyond
+/// [`PlayoutConfig::snap`] and after a restart of the server.
+///
+/// Its time is that of the [`GameClock`](bevy_unlag_core::GameClock): in slow motion and in a pause of the
+/// whole game it runs as slowly as the server's ticks, and the delay lasts as many ticks.
 #[doc(alias = "InterpolationTimeline")]
 #[doc(alias = "interpolation delay")]
 #[doc(alias = "render delay")]

@@ -90,7 +90,8 @@ impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
             if sampler.interpolation == Interpolation::Step {
                 return Some(*from);
             }
-            return Some(from.extrapolate(since.min(sampler.max_extrapolation_ticks) * sampler.tick_seconds));
+            let ticks = since.min(sampler.max_extrapolation_ticks());
+            return Some(from.extrapolate(ticks * sampler.tick_seconds));
         };
         let ticks = next.since(*tick).max(1) as f32;
         if !from.continues_to(to) {

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, NetRole, PoseSampler, ProxySmoothing,
-    SnapshotHistory, ViewStamp, ViewTime,
+    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, GameClock, NetRole, PoseSampler,
+    ProxySmoothing, SnapshotHistory, ViewStamp, ViewTime,
 };
 
 use crate::{
@@ -12,13 +12,13 @@ use crate::{
 };
 
 pub(crate) fn advance(
-    time: Res<Time<Real>>,
+    (time, clock): (Res<Time<Real>>, Res<GameClock>),
     mut playout: ResMut<PlayoutClocks>,
     mut drawn: ResMut<DrawnViewTime>,
     mut stats: ResMut<SmoothingStats>,
     mut had_time: Local<bool>,
 ) {
-    playout.advance(time.elapsed_secs_f64());
+    playout.advance(clock.seconds(&time));
     // On a machine with authority another plugin sets the view time.
     let played = playout.main_time();
     if played.is_some() || *had_time {
@@ -33,7 +33,7 @@ pub(crate) fn advance(
 
 pub(crate) fn draw(
     (sampler, config, playout): (Res<PoseSampler>, Res<PlayoutConfig>, Res<PlayoutClocks>),
-    (real, server): (Res<Time<Real>>, Res<ServerClock>),
+    (real, game, server): (Res<Time<Real>>, Res<GameClock>, Res<ServerClock>),
     (tick, fixed, bases): (Option<Res<CurrentTick>>, Option<Res<Time<Fixed>>>, Res<BasePoses>),
     mut base_time: ResMut<DrawnBaseTime>,
     mut stats: ResMut<SmoothingStats>,
@@ -42,7 +42,7 @@ pub(crate) fn draw(
         With<SnapshotInbox>,
     >,
 ) {
-    let (now, tick_seconds) = (real.elapsed_secs_f64(), f64::from(sampler.tick_seconds));
+    let (now, tick_seconds) = (game.seconds(&real), f64::from(sampler.tick_seconds));
     let bases_at = tick.zip(fixed).map(|(tick, fixed)| tick.frame_time(&fixed)).unwrap_or_default();
     let bases = bases.at(bases_at);
     base_time.0 = None;
@@ -68,7 +68,7 @@ pub(crate) fn draw(
                 }
                 Some(ProxySmoothing::Linear | ProxySmoothing::Hermite) | None => {
                     let clock = playout.time(proxy.interval())?;
-                    let frame = real.delta_secs_f64();
+                    let frame = game.delta_seconds();
                     let time = proxy.draw_by(clock, frame, &config, tick_seconds, &mut stats);
                     history.stamp(time)?
                 }
@@ -91,7 +91,7 @@ pub(crate) fn draw(
             && mode.is_none_or(|mode| mode.is_played_out())
         {
             stats.extrapolated += 1;
-            stats.held += u64::from(time.ticks_since(from) > 2.0 * sampler.max_extrapolation_ticks);
+            stats.held += u64::from(time.ticks_since(from) > 2.0 * sampler.max_extrapolation_ticks());
         }
         *drawn = sampled;
     }

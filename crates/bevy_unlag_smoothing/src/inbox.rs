@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnPose, MeasuredUpdateInterval, PoseSampler, ProxyUpdate, SnapshotHistory, Tick, VisualOffset,
+    DrawnPose, GameClock, MeasuredUpdateInterval, PoseSampler, ProxyUpdate, SnapshotHistory, Tick,
+    VisualOffset,
 };
 
 use crate::{
@@ -22,7 +23,7 @@ pub struct SnapshotInbox(pub Vec<ProxyUpdate>);
 pub(crate) fn receive(
     config: Res<PlayoutConfig>,
     sampler: Res<PoseSampler>,
-    time: Res<Time<Real>>,
+    (time, clock): (Res<Time<Real>>, Res<GameClock>),
     mut playout: ResMut<PlayoutClocks>,
     mut stats: ResMut<SmoothingStats>,
     mut proxies: Query<(
@@ -33,7 +34,7 @@ pub(crate) fn receive(
     )>,
     mut arrivals: Local<Vec<(u16, Tick, Option<Tick>)>>,
 ) {
-    let (now, tick_seconds) = (time.elapsed_secs_f64(), f64::from(sampler.tick_seconds));
+    let (now, tick_seconds) = (clock.seconds(&time), f64::from(sampler.tick_seconds));
     let usual = u16::try_from(sampler.snapshot_ticks.max(1)).unwrap_or(u16::MAX);
     playout.begin(&config, tick_seconds, now);
 

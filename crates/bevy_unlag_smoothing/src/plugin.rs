@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, DrawnBaseTime, DrawnViewTime, MoveModel, MoveSystems, PathKnotConfig, PoseSampler, TickPlugin,
-    VisualPlugin, VisualSystems,
+    BasePoses, DrawnBaseTime, DrawnViewTime, GameClockPlugin, MoveModel, MoveSystems, PathKnotConfig,
+    PoseSampler, TickPlugin, VisualPlugin, VisualSystems,
 };
 use core::marker::PhantomData;
 
@@ -88,6 +88,9 @@ impl Plugin for SmoothingPlugin {
     fn build(&self, app: &mut App) {
         if !app.is_plugin_added::<VisualPlugin>() {
             app.add_plugins(VisualPlugin);
+        }
+        if !app.is_plugin_added::<GameClockPlugin>() {
+            app.add_plugins(GameClockPlugin);
         }
         reflection::register_types(app);
         app.init_resource::<PoseSampler>()

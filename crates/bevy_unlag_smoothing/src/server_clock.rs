@@ -133,8 +133,9 @@ impl ServerClock {
     }
 
     /// Adds an exchange: this machine sent at `t0` and received the reply at `t3`, in seconds of
-    /// [`Time<Real>`]; the server received at `t1` and replied at `t2`, in seconds since its tick 0. Returns
-    /// whether it was accepted. Non-finite times and impossible orders are dropped and counted.
+    /// [`GameClock`](bevy_unlag_core::GameClock); the server received at `t1` and replied at `t2`, in seconds
+    /// since its tick 0. Returns whether it was accepted. Non-finite times and impossible orders are dropped
+    /// and counted.
     pub fn sample(&mut self, t0: f64, t1: f64, t2: f64, t3: f64) -> bool {
         let taken = self.add_sample(t0, t1, t2, t3);
         self.rejected += u64::from(!taken);
@@ -210,9 +211,9 @@ impl ServerClock {
         Some(published.offset + error.max(-most).min(most))
     }
 
-    /// Returns the server's time at `client_seconds` of [`Time<Real>`], in seconds since its tick 0. `None`
-    /// before the first exchange and for a non-finite time. It never decreases for increasing times, except
-    /// when the server's time line changes by a second or more.
+    /// Returns the server's time at `client_seconds` of [`GameClock`](bevy_unlag_core::GameClock), in seconds
+    /// since its tick 0. `None` before the first exchange and for a non-finite time. It never decreases for
+    /// increasing times, except when the server's time line changes by a second or more.
     #[must_use]
     pub fn seconds(&self, client_seconds: f64) -> Option<f64> {
         let offset = self.published_offset(client_seconds)?;

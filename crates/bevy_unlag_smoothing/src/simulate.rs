@@ -75,7 +75,7 @@ fn simulate<M: MoveModel>(
             .copied()
             .filter(|carried| carried.from == from && carried.time.since(time) <= 0)
             .unwrap_or(fresh);
-        let limit = time.ticks_since(from).min(sampler.max_simulation_ticks);
+        let limit = time.ticks_since(from).min(sampler.max_simulation_ticks());
         for _ in 0..MAX_STEPS {
             let left = limit - state.time.ticks_since(from);
             // Skip a rest below a hundredth of a tick.
@@ -93,7 +93,7 @@ fn simulate<M: MoveModel>(
             state.time = state.time.later((ticks * bevy_unlag_core::SUB_TICKS as f32).round() as i64);
         }
         drawn.pose = state.pose;
-        if time.ticks_since(from) > sampler.max_simulation_ticks {
+        if time.ticks_since(from) > sampler.max_simulation_ticks() {
             // It stands still until the next update.
             drawn.pose.velocity = Vec3::ZERO;
         }

@@ -1,5 +1,7 @@
 //! Server rules for accepting shots.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 use bevy_unlag_rewind::RewindTimeSource;
 
@@ -9,11 +11,11 @@ use crate::hit_claims::HitClaims;
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct FireRules {
-    /// Ticks after a shooter's death in which its shots still count, because they were fired on a screen that
-    /// showed it alive. Default: 32, half a second at 64 Hz, but never more than the shooter's round trip
-    /// plus a quarter of a second for frames and buffers. Raising it makes more duels end with two deaths;
-    /// with 0 the order of arrival at the server decides, which favours the better connection.
-    pub trade_ticks: i32,
+    /// Time after a shooter's death in which its shots still count, because they were fired on a screen that
+    /// showed it alive. Default: 500 ms, but never more than the shooter's round trip plus a quarter of a
+    /// second for frames and buffers. Raising it makes more duels end with two deaths; with 0 the order of
+    /// arrival at the server decides, which favours the better connection.
+    pub trade_window: Duration,
     /// Maximum horizontal distance of the drawn eye from the server's eye position, in metres. Default: 0.75,
     /// a tick of running and an easing correction. A shot from farther away is traced from the nearest
     /// position within the tolerance. Raising it, up to 2, lets a cheat shoot from farther away, but never
@@ -45,7 +47,7 @@ pub struct FireRules {
 impl Default for FireRules {
     fn default() -> Self {
         Self {
-            trade_ticks: 32,
+            trade_window: Duration::from_millis(500),
             eye_tolerance: 0.75,
             eye_height_tolerance: 1.25,
             aim_tolerance: 10.0,

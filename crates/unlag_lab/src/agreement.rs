@@ -20,7 +20,7 @@ use unlag_examples::{match_report::MatchReport, shot_stats::HitCounts, stepped_m
 use crate::prelude::*;
 
 pub use cell::{Cell, CellConfig, CellResult};
-pub use matrix::MAX_AGE;
+pub use matrix::{CONTROL, MAX_AGE};
 pub use prediction_error::owner_error;
 pub use scene::Scene;
 pub use weapon::MeasuredWeapon;
@@ -107,7 +107,8 @@ fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
         .add("agreement_150ms_2loss_rewind_off", off.confirmed_of_drawn().unwrap_or(f64::NAN))
         .text(format!("{}; the control", describe(&off.tally())))?;
 
-    let (error, moves) = owner_error(options.seed, options.extent(15.0, 600.0))?;
+    let seconds = options.extent(15.0, 600.0);
+    let (error, moves) = owner_error(SimulationRate::default(), options.seed, seconds)?;
     figures.add("owner_error_max_cm_ue_average", error * 100.0).text(format!(
         "cm between client and server after the same move, largest of {moves} moves on Average (UE)"
     ))?;
@@ -145,7 +146,7 @@ fn measure_matrix(options: &Options, args: &MatrixArgs, figures: &mut Figures) -
         }
     }
     if args.cell.is_empty() {
-        let off = matrix::CONTROL.play(&CellConfig { rewind: RewindMode::Off, ..rules })?;
+        let off = CONTROL.play(&CellConfig { rewind: RewindMode::Off, ..rules })?;
         figures
             .add(
                 format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
@@ -184,7 +185,8 @@ fn describe_cell(played: &CellResult) -> String {
     text
 }
 
-fn describe(all: &HitCounts) -> String {
+/// Returns both agreement ratios and the numbers of hits behind them as text.
+pub fn describe(all: &HitCounts) -> String {
     let HitCounts { drawn, confirmed, .. } = all;
     let [of_drawn, of_confirmed] = ratios(all);
     format!(

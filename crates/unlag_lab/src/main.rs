@@ -12,6 +12,7 @@ mod movement;
 mod pawns;
 mod prediction;
 mod prelude;
+mod rates;
 mod rewind;
 mod smoothing;
 mod soak;
@@ -88,6 +89,8 @@ enum Topic {
     Movement,
     /// Cost, bandwidth and tolerance of prediction: replays, bytes, jitter, clocks.
     Prediction,
+    /// Agreement, error of the owner, bandwidth and delay by tick rate and frame rate.
+    Rates,
     /// Cost of a rewound shot, and distance between the rewound pose and the drawn one.
     Rewind,
     /// Smoothness of remote pawns: errors, delay, freezes, pops, clocks, bytes.
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
         Topic::LoadServer(args) => load::serve(args).map(|()| figure_table::Figures::default()),
         Topic::Movement => movement::measure(&options),
         Topic::Prediction => prediction::measure(&options),
+        Topic::Rates => rates::measure(&options),
         Topic::Rewind => rewind::measure(&options),
         Topic::Smoothing => smoothing::measure(&options),
         Topic::Soak(args) => soak::measure(&options, args),

@@ -89,7 +89,7 @@ fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
 
 fn add_errors(figures: &mut Figures, options: &Options) -> Result<(), String> {
     let seconds = options.extent(10.0, 600.0);
-    let (error, moves) = owner_error(options.seed, seconds)?;
+    let (error, moves) = owner_error(SimulationRate::default(), options.seed, seconds)?;
     figures.add("owner_error_max_cm_10min_ue_average", error * 100.0).text(format!(
         "cm between client and server after the same move, largest of {moves} moves of four players in \
          {seconds:.0} s on Average (UE) with turns, jumps and stairs"

@@ -26,8 +26,8 @@ pub(super) fn new_client(
     life: u64,
 ) -> Result<App, String> {
     let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(player) ^ life << 40;
-    let ServerOptions { weapon_set, interpolation, trace, .. } = options.server;
-    let mut client = app::scripted_client(seed, weapon_set, interpolation, trace);
+    let ServerOptions { rate, weapon_set, interpolation, trace, .. } = options.server;
+    let mut client = app::scripted_client_at(rate, seed, weapon_set, interpolation, trace);
     client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
     let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);
     connection::join(server, listener, &mut client, player + 1, sim)?;

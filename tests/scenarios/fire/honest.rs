@@ -1,5 +1,7 @@
 //! Fire rules do not refuse the shots of honest players, even under latency and frame hitches.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 use bevy_unlag::{
     core::Tick,
@@ -146,7 +148,7 @@ fn fire_rules_without_latency_tolerance_refuse_many_honest_shots() {
     let count = |rules: FireRules, why: ShotRefusal| {
         fight(1, 30.0, rules).refused.iter().filter(|(refused, ..)| *refused == why).count()
     };
-    let dead = count(FireRules { trade_ticks: 0, ..FireRules::default() }, ShotRefusal::Dead);
+    let dead = count(FireRules { trade_window: Duration::ZERO, ..FireRules::default() }, ShotRefusal::Dead);
     assert!(dead >= 5, "only {dead} shots of dead pawns were refused");
     let aims =
         count(FireRules { max_turn: 200.0, aim_tolerance: 1.0, ..FireRules::default() }, ShotRefusal::Aim);

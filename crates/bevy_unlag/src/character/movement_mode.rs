@@ -5,7 +5,7 @@ use bevy_unlag_core::{
     BitReader, BitWriter, DrawnPose, Interpolate, InterpolationSpan, LocalControl, MoveModel, VisualSystems,
     Wire, WireError,
 };
-use bevy_unlag_lightyear::{AddPawnState, OwnPawnState, SharePawnEvents};
+use bevy_unlag_lightyear::{AddPawnState, OwnPawnState, PawnEvent, SharePawnEvents};
 use bevy_unlag_movement::{HasCapsule, HasMoveEvent, MoveCue, MovementMode};
 
 /// Movement mode on the wire. Walking and falling are one: the pose tells them apart, and a jump costs nothing.
@@ -40,6 +40,7 @@ struct MovementModePlugin;
 impl Plugin for MovementModePlugin {
     fn build(&self, app: &mut App) {
         app.add_pawn_state::<SentMode>(OwnPawnState::Ignore)
+            .register_type::<PawnEvent<MoveCue>>()
             .add_systems(PostUpdate, show_modes.after(VisualSystems::Draw));
     }
 }

@@ -21,7 +21,8 @@ const INITIAL_SECONDS: f64 = 2.0;
 /// Unanswered pings of a link.
 #[derive(Component)]
 struct UnansweredPings {
-    /// Send time of each ping, in seconds of [`Time<Real>`], indexed by the lowest bits of its id.
+    /// Send time of each ping, in seconds of [`GameClock`](bevy_unlag_core::GameClock), indexed by the lowest
+    /// bits of its id.
     sent: [Option<(u16, f64)>; MAX_UNANSWERED],
     next: u16,
     began: f64,
@@ -33,7 +34,7 @@ impl UnansweredPings {
         Self { sent: [None; MAX_UNANSWERED], next: 0, began: now, due: now }
     }
 
-    /// Returns the next ping if it is due.
+    /// Returns the next ping if it is due. `frame` is in seconds of [`Time<Real>`].
     fn next_ping(&mut self, frame: f64, now: f64) -> Option<ClockPing> {
         if frame < self.due {
             return None;

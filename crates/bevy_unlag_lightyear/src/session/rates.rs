@@ -37,8 +37,8 @@ impl RateMismatch {
 impl fmt::Display for RateMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rate = |rate: &SimulationRate| {
-            let SimulationRate { tick, snapshot_ticks } = rate;
-            format!("{:.3} ms a tick and {snapshot_ticks} ticks a snapshot", tick.as_secs_f64() * 1e3)
+            let [tick, snapshot] = [rate.tick, rate.snapshot_interval()].map(|time| time.as_secs_f64() * 1e3);
+            format!("{tick:.3} ms a tick and {snapshot:.3} ms a snapshot")
         };
         write!(
             f,

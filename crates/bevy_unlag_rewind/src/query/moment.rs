@@ -211,7 +211,7 @@ impl<'a> Moment<'a> {
         }
         let carried_on = match sampler.interpolation {
             Interpolation::Step => 0.0,
-            _ => 2.0 * sampler.max_extrapolation_ticks,
+            _ => 2.0 * sampler.max_extrapolation_ticks(),
         };
         // A pawn whose extrapolation had stopped, or that is drawn without interpolation, cannot be from
         // further back.

@@ -24,10 +24,10 @@ pub enum ViewMismatchAction {
 pub struct ViewValidationConfig {
     /// Action for a shot whose view cannot have been on the screen. Default: [`ViewMismatchAction::Clamp`].
     pub mismatch: ViewMismatchAction,
-    /// Maximum extrapolation beyond the newest snapshot, in ticks. Default: 16, twice the sampler's
-    /// [`max_extrapolation_ticks`](bevy_unlag_core::PoseSampler::max_extrapolation_ticks). A larger value
-    /// accepts views of snapshots that were not sent yet, which are not older for that.
-    pub max_extrapolation_ticks: u16,
+    /// Maximum extrapolation beyond the newest snapshot. Default: 250 ms, twice the sampler's
+    /// [`max_extrapolation`](bevy_unlag_core::PoseSampler::max_extrapolation). A larger value accepts views
+    /// of snapshots that were not sent yet, which are not older for that.
+    pub max_extrapolation: Duration,
     /// Frame length granted to every client: a shot may leave at any time within a frame and shows the
     /// frame's beginning. Default: 40 ms, which covers an uneven 30 frames a second. A larger value
     /// tolerates machines with occasional hitches, but lets a client choose among moments that far apart.
@@ -42,8 +42,8 @@ pub struct ViewValidationConfig {
     /// client that rarely fires choose among more moments.
     pub max_delay_growth: u16,
     /// Tolerance by which the latency of an acknowledgement may exceed the transport's round trip, since
-    /// both sides wait for a tick or a frame. Default: 32 ms, a tick on either side. A larger value lets
-    /// a client that delays its acknowledgements reach back further by as much.
+    /// both sides wait for a tick or a frame. Default: 32 ms, but at least a tick on either side. A larger
+    /// value lets a client that delays its acknowledgements reach back further by as much.
     pub rtt_slack: Duration,
     /// Maximum playout delay that is accepted, whatever link quality a client reports. Default: 300 ms,
     /// enough for 20 % loss at 20 updates a second with jitter. A larger value serves worse links, and is
@@ -63,7 +63,7 @@ impl Default for ViewValidationConfig {
         let ms = Duration::from_millis;
         Self {
             mismatch: ViewMismatchAction::Clamp,
-            max_extrapolation_ticks: 16,
+            max_extrapolation: ms(250),
             frame_allowance: ms(40),
             max_frame_allowance: ms(250),
             max_delay_growth: 32,

@@ -2,6 +2,7 @@
 
 mod bases;
 mod component;
+mod game_speed;
 mod harness;
 mod hostile;
 mod modes;

@@ -102,10 +102,10 @@ impl ShooterItem<'_, '_> {
     /// Returns for how many ticks after its death a shooter may be unaware of it: the configured limit,
     /// reduced to little more than the round trip where that is known.
     pub fn death_grace_ticks(&self, rules: &FireRules, clocks: &ValidationClock) -> i32 {
-        let ticks = |trip: &RoundTrip| {
-            ((trip.rtt + DEATH_NOTICE_SLACK).as_secs_f32() / clocks.dt().max(1e-6)).ceil() as i32
-        };
-        rules.trade_ticks.min(self.round_trip.map_or(i32::MAX, ticks))
+        let ticks = |time: Duration| time.as_secs_f32() / clocks.dt().max(1e-6);
+        let unaware = |trip: &RoundTrip| ticks(trip.rtt + DEATH_NOTICE_SLACK).ceil() as i32;
+        let window = ticks(rules.trade_window).round() as i32;
+        window.min(self.round_trip.map_or(i32::MAX, unaware))
     }
 
     /// Validates the view time of a shot. `flies` is set for projectiles, which continue from there.

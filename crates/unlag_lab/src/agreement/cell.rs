@@ -1,7 +1,7 @@
 //! Cell of the agreement matrix: a link and a match played over it until enough hits were drawn.
 
 use serde::{Deserialize, Serialize};
-use unlag_examples::shot_stats::ShotStats;
+use unlag_examples::{match_report::PlayerReport, shot_stats::ShotStats};
 
 use super::{
     bot::Bot,
@@ -38,14 +38,28 @@ pub struct CellConfig {
     pub scene: Scene,
     /// Positions of the targets while a projectile catches up with the server's time.
     pub catch_up: CatchUp,
+    /// Tick and snapshot rate of the server and all clients.
+    pub rate: SimulationRate,
+    /// Frames per second of every client.
+    pub fps: f64,
 }
 
 impl CellConfig {
-    /// Returns the settings for hitscan weapons with rewind.
+    /// Returns the settings for hitscan weapons with rewind, at 64 ticks and 60 frames per second.
     pub fn new(hits: u64, seed: u64) -> Self {
         let (weapon, catch_up) = (MeasuredWeapon::Hitscan, CatchUp::Displayed);
         let (rewind, max_age, scene) = (RewindMode::On, super::MAX_AGE, Scene::Platforms);
-        Self { hits, seed, rewind, max_age, weapon, scene, catch_up }
+        Self {
+            hits,
+            seed,
+            rewind,
+            max_age,
+            weapon,
+            scene,
+            catch_up,
+            rate: SimulationRate::default(),
+            fps: 60.0,
+        }
     }
 }
 
@@ -60,12 +74,13 @@ pub struct CellResult {
     pub seconds: f64,
     /// Average playout delay of the players in milliseconds.
     pub playout_ms: f64,
+    /// Average bytes per second that a player sent and received, without UDP and IP headers.
+    #[serde(default)]
+    pub bytes: (f64, f64),
 }
 
 /// Number of players.
 const PLAYERS: u64 = 4;
-/// Frames per second of every client.
-const FPS: f64 = 60.0;
 /// Seconds before the first round, in which the clocks and the simulated link settle.
 const SETTLING: f64 = 3.0;
 /// Seconds between two checks of the number of hits.
@@ -97,14 +112,18 @@ impl Cell {
         let seed = [self.rtt, self.jitter, self.loss]
             .into_iter()
             .fold(rules.seed, |seed, part| seed.wrapping_mul(1_000_003).wrapping_add(part.into()));
-        let server =
-            ServerOptions { rewind: rules.rewind, max_age: Some(rules.max_age), ..ServerOptions::default() };
+        let server = ServerOptions {
+            rewind: rules.rewind,
+            max_age: Some(rules.max_age),
+            rate: rules.rate,
+            ..ServerOptions::default()
+        };
         let mut game = Match::start(&MatchOptions {
             players: PLAYERS,
             conditions: self.conditions(),
             seed,
             server,
-            fps: FPS,
+            fps: rules.fps,
             ..MatchOptions::default()
         })?;
         for app in game.apps_mut() {
@@ -129,11 +148,13 @@ impl Cell {
         arm(&mut game, false);
         game.run(Duration::from_secs(3));
         let report = game.report();
+        let average = |of: fn(&PlayerReport) -> f64| mean(report.players.iter().map(of));
         Ok(CellResult {
             cell: self,
             shot_stats: report.total(),
             seconds,
-            playout_ms: mean(report.players.iter().map(|player| player.playout_ms)),
+            playout_ms: average(|player| player.playout_ms),
+            bytes: (average(|player| player.bytes_up), average(|player| player.bytes_down)),
         })
     }
 }

@@ -5,9 +5,9 @@ use crate::prelude::*;
 /// Returns the largest distance in metres between the client's and the server's position after the same move,
 /// and the number of compared moves. All players run and jump over stairs, ramp and cover; nobody shoots, so
 /// there are no respawns.
-pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
+pub fn owner_error(rate: SimulationRate, seed: u64, seconds: f64) -> Result<(f64, usize), String> {
     let conditions = preset("Average (UE)")?.conditions();
-    let server = ServerOptions { trace: true, ..ServerOptions::default() };
+    let server = ServerOptions { trace: true, rate, ..ServerOptions::default() };
     let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..MatchOptions::default() };
     let mut played = Match::start(&options)?;
     for (player, client) in (0..).zip(&mut played.clients) {

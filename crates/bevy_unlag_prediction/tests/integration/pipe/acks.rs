@@ -57,14 +57,15 @@ fn ack_of_a_good_move_has_at_most_nine_bytes_and_covers_earlier_moves() {
 
 #[test]
 fn acknowledgements_keep_the_configured_interval() {
-    for interval in [1, 2, 6] {
-        let mut pair = Pair::new(1, LinkProfile::late(0.02)).tuned(|config| config.ack_interval = interval);
+    for interval in [1_u8, 2, 6] {
+        let mut pair = Pair::new(1, LinkProfile::late(0.02))
+            .tuned(|config| config.ack_interval = f32::from(interval) / 64.0);
         pair.play(circle);
         pair.run(1.0);
         let before = pair.server.stats().acks;
         pair.run(6.0);
         let acks = pair.server.stats().acks - before;
-        let expected = u64::from(384 / interval);
+        let expected = 384 / u64::from(interval);
         assert!(acks.abs_diff(expected) < 4, "{acks} acknowledgements, one in {interval} ticks");
     }
 }

@@ -149,7 +149,7 @@ fn link_without_jitter_is_not_buffered() {
 #[test]
 fn buffering_never_exceeds_the_configured_maximum() {
     let mut pair = Pair::new(3, LinkProfile { jitter: 0.2, ..LinkProfile::late(0.25) })
-        .tuned(|config| config.max_buffer = 4);
+        .tuned(|config| config.max_buffer = 0.062_5);
     pair.play(zigzag);
     pair.run(30.0);
     let input_latencies = pair.log.input_latencies(5.0, 25.0);

@@ -5,8 +5,9 @@ use bevy_unlag_prediction::{CorrectionCause, ScheduledPushes};
 
 use crate::pipe::common::*;
 
-/// Pushes a pawn once per second and expects equal final states and no remaining pushes on both sides.
-fn expect_pushed_pair(profile: LinkProfile, lead: u32, pushes: &'static [Push]) -> Pair {
+/// Pushes a pawn once per second, with a lead in seconds, and expects equal final states and no remaining
+/// pushes on both sides.
+fn expect_pushed_pair(profile: LinkProfile, lead: f32, pushes: &'static [Push]) -> Pair {
     let mut pair = Pair::new(11, profile).tuned(|config| config.push_lead = lead);
     pair.play(|tick| if tick < 1_200 { zigzag(tick) } else { WalkerInput::NOTHING });
     pair.run(2.0);
@@ -22,12 +23,16 @@ fn expect_pushed_pair(profile: LinkProfile, lead: u32, pushes: &'static [Push]) 
     pair
 }
 
+/// Lead in seconds that the round trip exceeds, 2 ticks, and one that exceeds the round trip, 24 ticks.
+const SHORT_LEAD: f32 = 2.0 / 64.0;
+const LONG_LEAD: f32 = 24.0 / 64.0;
+
 const ALL: &[Push] = &[Push::Shove(2), Push::Launch(8), Push::Shove(-3), Push::Launch(-4)];
 
 #[test]
 fn push_received_in_time_causes_no_correction() {
     for profile in [LinkProfile::late(0.05), LinkProfile::AVERAGE] {
-        let pair = expect_pushed_pair(profile, 24, ALL);
+        let pair = expect_pushed_pair(profile, LONG_LEAD, ALL);
         let stats = pair.client.stats();
         assert_eq!((stats.corrections, stats.late_pushes, stats.replayed), (0, 0, 0), "{stats:?}");
         assert_eq!(pair.log.largest_error(0.0), 0.0, "both sides apply it in the same move");
@@ -36,7 +41,7 @@ fn push_received_in_time_causes_no_correction() {
 }
 
 fn assert_late_and_not_corrected(profile: LinkProfile) {
-    let pair = expect_pushed_pair(profile, 2, ALL);
+    let pair = expect_pushed_pair(profile, SHORT_LEAD, ALL);
     let stats = pair.client.stats();
     assert_eq!((stats.corrections, stats.late_pushes), (0, 12), "{stats:?}");
     assert!(stats.replayed >= 12, "{stats:?}");
@@ -82,7 +87,7 @@ fn equal_simultaneous_pushes_are_all_applied() {
 #[test]
 fn conveyor_pushes_switch_in_the_same_move_on_both_sides() {
     let mut pair = Pair::new(12, LinkProfile { loss: 0.05, ..LinkProfile::AVERAGE })
-        .tuned(|config| config.push_lead = 24);
+        .tuned(|config| config.push_lead = LONG_LEAD);
     pair.play(zigzag);
     pair.run(2.0);
     let began = pair.theirs().at.x;
@@ -99,7 +104,7 @@ fn conveyor_pushes_switch_in_the_same_move_on_both_sides() {
 
 #[test]
 fn teleporting_push_is_not_eased() {
-    for lead in [2, 24] {
+    for lead in [SHORT_LEAD, LONG_LEAD] {
         let mut pair = Pair::new(13, LinkProfile::AVERAGE).tuned(|config| config.push_lead = lead);
         pair.play(zigzag);
         pair.run(2.0);

@@ -247,3 +247,38 @@ fn latency_spikes_outages_and_hitches_are_not_flagged() {
         assert_eq!(pair.server.stats().withheld, 0, "round {round}");
     }
 }
+
+/// Changes the speed of the game on the server, and `late` seconds later on the client.
+fn change_game_speed(pair: &mut Pair, speed: f64, late: f64) {
+    pair.server.set_game_speed(speed);
+    pair.run(late);
+    pair.client.set_game_speed(speed);
+    pair.run(3.0);
+}
+
+#[test]
+fn slow_motion_and_pauses_are_neither_flagged_nor_corrected_even_if_learned_late() {
+    for (speed, late) in [(0.3, 0.0), (0.3, 0.05), (0.0, 0.0), (0.0, 0.05), (0.0, 0.4)] {
+        let mut pair = Pair::new(9, LinkProfile::AVERAGE);
+        pair.play(zigzag);
+        pair.run(5.0);
+        let before = pair.server.stats().moves;
+        for speed in [speed, 1.0, speed, 1.0] {
+            change_game_speed(&mut pair, speed, late);
+        }
+        let what = format!("speed {speed}, {late} s late: {:?}", pair.account());
+        assert!(pair.server.stats().moves > before + 300, "the pawn moves: {what}");
+        assert_eq!(pair.account().detected, 0, "{what}");
+        assert_eq!((pair.server.stats().withheld, pair.corrections()), (0, 0), "{what}");
+    }
+}
+
+#[test]
+fn client_that_ignores_slow_motion_is_flagged() {
+    let mut pair = Pair::new(9, LinkProfile::AVERAGE);
+    pair.play(zigzag);
+    pair.run(5.0);
+    pair.server.set_game_speed(0.3);
+    pair.run(8.0);
+    assert!(pair.account().detected > 0, "{:?}", pair.account());
+}

@@ -40,7 +40,7 @@ fn tuning() -> impl Strategy<Value = PredictionConfig> {
                     PredictionConfig {
                         missing_move_timeout,
                         forced_update,
-                        max_buffer,
+                        max_buffer: max_buffer as f32 / 64.0,
                         max_lag,
                         accept_client_position,
                         time,

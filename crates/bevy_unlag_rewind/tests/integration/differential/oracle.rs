@@ -80,7 +80,7 @@ fn drawn_pose(
                 let beyond = if sampler.interpolation == Interpolation::Step {
                     0.0
                 } else {
-                    2.0 * sampler.max_extrapolation_ticks
+                    2.0 * sampler.max_extrapolation_ticks()
                 };
                 if named.to.is_none() && own.ticks_since(named.from) > beyond {
                     return None;

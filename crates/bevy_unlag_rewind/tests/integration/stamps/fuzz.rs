@@ -19,7 +19,7 @@ fn trust(rng: &mut SmallRng) -> ViewValidationConfig {
     ViewValidationConfig {
         mismatch: [ViewMismatchAction::Clamp, ViewMismatchAction::Refuse, ViewMismatchAction::ServerEstimate]
             [rng.random_range(0..3)],
-        max_extrapolation_ticks: rng.random_range(0..40),
+        max_extrapolation: Duration::from_nanos(15_625_000) * rng.random_range(0..40_u32),
         frame_allowance: frame,
         max_frame_allowance,
         max_delay_growth: rng.random_range(0..300),
@@ -82,9 +82,10 @@ fn a_million_claims_validate_to_possible_view_times_only() {
             newest_arrival = if arrived.is_newer_than(newest_arrival) { arrived } else { newest_arrival };
             let present = ViewTime::at(newest_arrival);
             let known = newest_heard.map(|last_received_snapshot| {
-                ViewTime::at(last_received_snapshot.offset(i32::from(trust.max_extrapolation_ticks)))
+                ViewTime::at(last_received_snapshot).later(sub(trust.max_extrapolation))
             });
-            let way = sub(rtt.unwrap_or(trust.assumed_rtt)) + sub(trust.rtt_slack) + sub(trust.max_playout);
+            let slack = sub(trust.rtt_slack).max(2 * SUB_TICKS);
+            let way = sub(rtt.unwrap_or(trust.assumed_rtt)) + slack + sub(trust.max_playout);
             let floor = ViewTime::at(own.offset(best_up))
                 .later(-way - sub(trust.frame_allowance.max(trust.max_frame_allowance)) - SUB_TICKS - 4);
             let edges = [present, known.unwrap_or(present), last.unwrap_or(present), floor];

@@ -114,7 +114,7 @@ fn mismatch_policies_clamp_estimate_or_refuse() {
     assert!(!ledger.validate(&claim(0, HONEST), &refuse).refused);
     assert!(
         ledger
-            .validate(&claim(6, -2.9), &ViewValidationConfig { max_extrapolation_ticks: 0, ..refuse })
+            .validate(&claim(6, -2.9), &ViewValidationConfig { max_extrapolation: Duration::ZERO, ..refuse })
             .refused
     );
     assert_eq!(ledger.validate(&claim(12, HONEST), &refuse).fault, None);

@@ -7,7 +7,9 @@ use bevy::{
     prelude::*,
     time::TimeUpdateStrategy,
 };
-use bevy_unlag_core::{BitWriter, CurrentTick, MoveInput, MoveSystems, PublishedState, Tick, Wire};
+use bevy_unlag_core::{
+    BitWriter, CurrentTick, GameClock, MoveInput, MoveSystems, PublishedState, Tick, Wire,
+};
 use bevy_unlag_prediction::{
     AuthorityPawn, AutonomousPawn, ClockSteering, CorrectionCause, IncomingMoveAcks, IncomingMoves,
     MoveTrace, OutgoingMoveAcks, OutgoingMoves, PredictionConfig, PredictionPlugin, PredictionStats,
@@ -81,6 +83,12 @@ impl Side {
 
     pub fn stats(&self) -> PredictionStats {
         *self.get()
+    }
+
+    /// Sets the speed of the game on this side.
+    pub fn set_game_speed(&mut self, speed: f64) {
+        self.res_mut::<GameClock>().set_speed(speed);
+        self.res_mut::<Time<Virtual>>().set_relative_speed_f64(speed);
     }
 
     pub fn tick(&self) -> Tick {
@@ -181,7 +189,8 @@ impl<M: TestModel> Pair<M> {
             self.client.edit::<IncomingMoveAcks>().deliver(bytes);
         }
         let speed = if self.steers { self.client.res::<ClockSteering>().speed } else { 1.0 };
-        self.client.res_mut::<Time<Virtual>>().set_relative_speed_f64(speed);
+        let game = self.client.res::<GameClock>().speed();
+        self.client.res_mut::<Time<Virtual>>().set_relative_speed_f64(speed * game);
         self.update(now, |pair| &mut pair.client);
         let sent = core::mem::take(&mut self.client.edit::<OutgoingMoves>().0);
         for mut bytes in sent {
