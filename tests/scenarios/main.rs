@@ -24,6 +24,7 @@ mod readme;
 mod reflection;
 mod server_clock;
 mod session;
+mod shooting_range;
 mod shot_messages;
 mod smoothing;
 mod snapshots;
@@ -31,6 +32,7 @@ mod snapshots;
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../crates/unlag_lab/src/statistics.rs"]
 mod statistics;
+mod teams;
 mod teleport;
 mod tokens;
 mod udp;

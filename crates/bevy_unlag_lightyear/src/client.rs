@@ -72,6 +72,8 @@ impl Plugin for UnlagClientNetPlugin {
         crate::snapshots::client_plugin(app);
         #[cfg(feature = "weapons")]
         crate::shot_effects::client_plugin(app);
+        #[cfg(feature = "weapons")]
+        crate::screen_rules::client_plugin(app);
     }
 }
 

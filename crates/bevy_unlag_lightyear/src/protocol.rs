@@ -156,6 +156,9 @@ raw_messages!(
     /// A [`ProjectileEnd`](bevy_unlag_weapons::ProjectileEnd).
     #[cfg(feature = "weapons")]
     ProjectileEndMessage,
+    /// The [`ScreenRules`](bevy_unlag_weapons::ScreenRules) with the number of their change.
+    #[cfg(feature = "weapons")]
+    ScreenRulesMessage,
     /// The server's first message after connecting: its [`Hello`].
     HelloMessage,
     /// A client's own [`Setup`].
@@ -258,6 +261,8 @@ impl Plugin for UnlagProtocolPlugin {
         register::<ProjectileLaunchMessage>(app, NetworkDirection::ServerToClient);
         #[cfg(feature = "weapons")]
         register::<ProjectileEndMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "weapons")]
+        register::<ScreenRulesMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
         register::<SetupMessage>(app, NetworkDirection::ClientToServer);
         register::<RestartMessage>(app, NetworkDirection::ServerToClient);
@@ -279,6 +284,8 @@ impl Plugin for UnlagProtocolPlugin {
 
         app.component::<NetId>().replicate_once();
         app.component::<ModelIndex>().replicate_once();
+        #[cfg(feature = "rewind")]
+        crate::team::plugin(app);
     }
 }
 

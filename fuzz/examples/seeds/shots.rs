@@ -4,8 +4,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewTime};
 use bevy_unlag_rewind::HitGroup;
 use bevy_unlag_weapons::{
-    Aim, HeldWeapon, ProjectileEnd, ProjectileEndKind, ProjectileLaunch, ShotRefusal, ShotResult,
-    ShotVerdict, SpreadCone, Tracer, TracerPath, WeaponId,
+    Aim, FireRules, FriendlyFire, HeldWeapon, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
+    ScreenRules, ShotRefusal, ShotResult, ShotVerdict, SpreadCone, Tracer, TracerPath, WeaponId,
 };
 
 use crate::encoded;
@@ -31,6 +31,7 @@ pub fn effects() -> Vec<(&'static str, Vec<u8>)> {
     };
     let end = |kind| ProjectileEnd { shooter, shot, flown: 9_000, point: Vec3::new(3.0, 0.5, -44.0), kind };
     let hit = ProjectileEndKind::Hit { target: NetId(3), group: HitGroup::Body };
+    let rules = FireRules { friendly_fire: FriendlyFire::Block, ..FireRules::default() };
     let held = HeldWeapon { weapon: Some(weapon), aiming: true, ..HeldWeapon::default() };
     vec![
         ("hit", of(0, &|| encoded(&verdict(ShotResult::Hit(list))))),
@@ -45,5 +46,6 @@ pub fn effects() -> Vec<(&'static str, Vec<u8>)> {
         ("wall", of(3, &|| encoded(&end(ProjectileEndKind::Wall)))),
         ("body", of(3, &|| encoded(&end(hit)))),
         ("held", of(4, &|| encoded(&held))),
+        ("rules", of(5, &|| encoded(&ScreenRules::from(&rules)))),
     ]
 }

@@ -94,8 +94,10 @@ impl Impact {
         own.clear();
         let shooter = flight.shot.shooter;
         let blast = Explosion { splash, centre, shooter };
+        let exclude_team = flight.shot.spared.team();
+        let others = then.with_filter(RewindFilter { exclude_team, ..RewindFilter::exclude(shooter) });
         // The reason for an empty result does not matter here.
-        let _: Result<(), Miss> = then.blast(centre, splash.radius, near);
+        let _: Result<(), Miss> = others.blast(centre, splash.radius, near);
         near.iter().for_each(|reached| blast.strike(reached, then, struck));
         // The shooter is never sent to itself: its client predicts it, and the present is nearest to that.
         let itself = |entity| entity == shooter;

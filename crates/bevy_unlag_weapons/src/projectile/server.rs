@@ -218,7 +218,8 @@ impl<'w, 's> ProjectileContext<'w, 's> {
     /// Returns the poses that the shooter's screen shows at a view time.
     fn at<'a>(&'a self, flight: &'a ServerProjectile, time: ViewTime) -> Rewound<'a, 'w, 's> {
         let shot = &flight.shot;
-        let filter = RewindFilter { exclude_team: shot.exclude_team, ..RewindFilter::exclude(shot.shooter) };
+        let exclude_team = shot.spared.passed();
+        let filter = RewindFilter { exclude_team, ..RewindFilter::exclude(shot.shooter) };
         let caught_up = self.rules.catch_up == CatchUp::Displayed || time.since(self.now(flight)) > 0;
         let present = || self.query.at(RewindTime::Now).ok();
         if let Some(present) = (!caught_up).then(present).flatten() {
@@ -267,7 +268,7 @@ impl<'w, 's> ProjectileContext<'w, 's> {
             let nobody = flight.reached_pawn_bounce_limit(piece.from);
             let allowed = |entity| !nobody && Some(entity) != off;
             let filter = RewindFilter {
-                exclude_team: flight.shot.exclude_team,
+                exclude_team: flight.shot.spared.passed(),
                 predicate: (nobody || off.is_some()).then_some(&allowed),
                 ..RewindFilter::exclude(flight.shot.shooter)
             };
@@ -286,8 +287,11 @@ impl<'w, 's> ProjectileContext<'w, 's> {
                     flight.path = Trajectory::new(&flight.launch, projectile, self.sampler.tick_seconds);
                     return Some(StepOutcome::Bounced);
                 }
-                let direct = Some(TargetHit { distance: flight.distance, ..hit });
-                Some(StepOutcome::DisplayedEnd(Impact { age, point, normal: None, velocity, direct }))
+                // It ends at a teammate that blocks it as at a wall.
+                let blocked = flight.shot.spared.is_blocked_by(self.query.team_of(&hit));
+                let normal = blocked.then(|| -velocity.try_normalize().unwrap_or(Vec3::NEG_Y));
+                let direct = (!blocked).then_some(TargetHit { distance: flight.distance, ..hit });
+                Some(StepOutcome::DisplayedEnd(Impact { age, point, normal, velocity, direct }))
             }
             Some(FlightStepHit::Occluder { part, .. }) => {
                 let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));

@@ -5,4 +5,5 @@ mod impacts;
 mod joining;
 mod screens;
 mod stage;
+mod teams;
 mod tunnelling;

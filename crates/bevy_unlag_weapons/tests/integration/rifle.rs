@@ -3,4 +3,5 @@
 mod range;
 mod rounds;
 mod shot_kinds;
+mod teams;
 mod trigger;

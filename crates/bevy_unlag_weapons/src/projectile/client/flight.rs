@@ -9,6 +9,7 @@ use super::{
     ProjectileDisappeared,
 };
 use crate::{
+    friendly_fire::SparedTeam,
     projectile::{
         PathSegment, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
         display::{DisplayedEnd, DisplayedProjectile},
@@ -98,9 +99,12 @@ impl DisplayContext<'_, '_> {
         let projectile = self.projectile(shown.launch.weapon).copied();
         let (radius, off) = (projectile.map_or(0.0, |projectile| projectile.radius), shown.off);
         let allowed = |entity| Some(entity) != off;
-        let filter = own.map(|own| {
-            let exclude_team = self.teams.get(own).ok().filter(|_| !self.rules.friendly_fire).copied();
-            RewindFilter { exclude_team, predicate: Some(&allowed), ..RewindFilter::exclude(own) }
+        let own_team = own.and_then(|own| self.teams.get(own).ok()).copied();
+        let spared = SparedTeam::new(self.rules.friendly_fire, own_team);
+        let filter = own.map(|own| RewindFilter {
+            exclude_team: spared.passed(),
+            predicate: Some(&allowed),
+            ..RewindFilter::exclude(own)
         });
         let part = |age: f64| (1.0 - (now - age) / frame.max(1e-6)) as f32;
         self.for_each_segment(shown, from, until, |piece| {
@@ -125,6 +129,8 @@ impl DisplayContext<'_, '_> {
             {
                 return None;
             }
+            // It ends at a teammate that blocks it as at a wall.
+            let hit = hit.filter(|hit| !spared.is_blocked_by(self.query.team_of(hit)));
             let kind = hit.map_or(ProjectileEndKind::Wall, |hit| ProjectileEndKind::Hit {
                 target: hit.target,
                 group: hit.group,
