@@ -1,7 +1,7 @@
 //! Server rules for accepting shots.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, split_height};
 use bevy_unlag_rewind::RewindTimeSource;
 
 use crate::{friendly_fire::FriendlyFire, hit_claims::HitClaims};
@@ -16,13 +16,13 @@ pub struct FireRules {
     /// plus a quarter of a second for frames and buffers. Raising it makes more duels end with two deaths;
     /// with 0 the order of arrival at the server decides, which favours the better connection.
     pub trade_ticks: i32,
-    /// Maximum horizontal distance of the drawn eye from the server's eye position, in metres. Default: 0.75,
+    /// Maximum level distance of the drawn eye from the server's eye position, in metres. Default: 0.75,
     /// a tick of running and an easing correction. A shot from farther away is traced from the nearest
     /// position within the tolerance. Raising it, up to 2, lets a cheat shoot from farther away, but never
     /// through a wall.
     pub eye_tolerance: f32,
-    /// Maximum vertical distance of the drawn eye from the server's eye position, in metres, up to 2.
-    /// Default: 1.25, an easing stance change and a tick of falling.
+    /// Maximum distance of the drawn eye from the server's eye position along the shooter's up direction, in
+    /// metres, up to 2. Default: 1.25, an easing stance change and a tick of falling.
     pub eye_height_tolerance: f32,
     /// Maximum deviation of a shot's aim from the path of the view since the previous move, in degrees.
     /// Default: 10, a jerk of the mouse between two ticks. Raising it lets a cheat shoot in a direction in
@@ -60,16 +60,17 @@ impl Default for FireRules {
 }
 
 impl FireRules {
-    /// Returns the drawn eye, or the nearest position to it within a `share` of the tolerances around `own`.
-    pub(crate) fn clamp_eye(&self, own: Vec3, drawn: Vec3, share: f32) -> Vec3 {
-        let off = drawn - own;
+    /// Returns the drawn eye, or the nearest position to it within a `share` of the tolerances around `own`, the
+    /// eye of a pawn with this up direction.
+    pub(crate) fn clamp_eye(&self, (own, up): (Vec3, Vec3), drawn: Vec3, share: f32) -> Vec3 {
         // With NaN there is no tolerance.
-        let (most, up) = (self.eye_tolerance.max(0.0) * share, self.eye_height_tolerance.max(0.0) * share);
-        let aside = off.with_y(0.0);
-        if aside.length() <= most && off.y.abs() <= up {
+        let (most, high) = (self.eye_tolerance.max(0.0) * share, self.eye_height_tolerance.max(0.0) * share);
+        let (aside, height) = split_height(drawn - own, up);
+        if aside.length() <= most && height.abs() <= high {
             return drawn;
         }
-        own + aside.clamp_length_max(most).with_y(off.y.clamp(-up, up))
+        let (aside, height) = (aside.clamp_length_max(most), height.clamp(-high, high));
+        own + if up == Vec3::Y { aside.with_y(height) } else { aside + up * height }
     }
 }
 

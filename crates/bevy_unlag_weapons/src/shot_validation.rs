@@ -209,7 +209,8 @@ impl<M: MoveModel> PendingShot<'_, M> {
         if !alive && !context.query.was_alive(step.entity, death_grace_ticks) {
             return Err(ShotRefusal::Dead);
         }
-        let eye = checks::eye(own, seen.eye, &context.rules, &context.query)?;
+        let up = M::view_frame(&step.state.body).up;
+        let eye = checks::eye((own, up), seen.eye, &context.rules, &context.query)?;
         checks::aim(round, frame_lengths, context.clocks.dt(), &context.rules)?;
         checks::pellets(round, weapon)?;
         let admitted = admitted?;

@@ -1,7 +1,7 @@
 //! Seeds of messages about shots.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, Tick, ViewTime};
+use bevy_unlag_core::{NetId, Tick, Up, ViewTime};
 use bevy_unlag_rewind::HitGroup;
 use bevy_unlag_weapons::{
     Aim, FireRules, FriendlyFire, HeldWeapon, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
@@ -25,6 +25,7 @@ pub fn effects() -> Vec<(&'static str, Vec<u8>)> {
         time: ViewTime { tick: Tick(990), fraction: 77 },
         from: Vec3::new(3.0, 1.5, -20.25),
         aim: Aim::new(2.0, -0.1),
+        up: Up::Y,
         speed: 26.0,
         bounces: 0,
         flown: 0,
@@ -43,6 +44,7 @@ pub fn effects() -> Vec<(&'static str, Vec<u8>)> {
         ),
         ("launch", of(2, &|| encoded(&launch))),
         ("bounced", of(2, &|| encoded(&ProjectileLaunch { bounces: 2, flown: 700, ..launch }))),
+        ("sideways", of(2, &|| encoded(&ProjectileLaunch { up: Up::new(Vec3::X), ..launch }))),
         ("wall", of(3, &|| encoded(&end(ProjectileEndKind::Wall)))),
         ("body", of(3, &|| encoded(&end(hit)))),
         ("held", of(4, &|| encoded(&held))),

@@ -113,8 +113,9 @@ impl ViewCapture<'_, '_> {
         let here = M::eye(model, &state.body);
         // Approximate position after the coming step.
         let next = here + M::velocity(&state.body) * self.sampler.tick_seconds;
-        let drawn =
-            FireInput::rounded(self.rules.clamp_eye(next, shown + Vec3::Y * eye.0, EYE_TOLERANCE_SHARE));
+        let up = M::view_frame(&state.body).up;
+        let drawn = self.rules.clamp_eye((next, up), shown + up * eye.0, EYE_TOLERANCE_SHARE);
+        let drawn = FireInput::rounded(drawn);
         if self.query.world().is_clear(here, drawn) { drawn } else { FireInput::rounded(here) }
     }
 
@@ -156,7 +157,7 @@ impl ViewCapture<'_, '_> {
             }
             Shot::Melee { reach, half_angle, half_height, .. } => {
                 let way = round.direction(round.seed, 0);
-                let facing = Transform::default().looking_to(way, Vec3::Y).rotation;
+                let facing = Transform::default().looking_to(way, round.up).rotation;
                 let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };
                 let mut hits = Vec::new();
                 query.melee_arc(Isometry3d::new(eye, facing), &arc, filter, &mut hits);

@@ -124,7 +124,7 @@ impl HitTests {
             }
             Shot::Melee { reach, half_angle, half_height, backstab } => {
                 let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };
-                let facing = Transform::default().looking_to(direction, Vec3::Y).rotation;
+                let facing = Transform::default().looking_to(direction, round.up).rotation;
                 self.swing.clear();
                 // The reason for an empty result does not matter here.
                 let _: Result<(), Miss> = then.melee_arc(Isometry3d::new(eye, facing), &arc, &mut self.swing);

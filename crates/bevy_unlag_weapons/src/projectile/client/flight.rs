@@ -14,6 +14,7 @@ use crate::{
         PathSegment, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
         display::{DisplayedEnd, DisplayedProjectile},
         server::bounce_off_pawn,
+        trajectory::direction_or_down,
     },
     weapon::Projectile,
 };
@@ -71,7 +72,7 @@ impl DisplayContext<'_, '_> {
     /// Removes a projectile without any visible effect.
     pub(super) fn remove_silently(&self, shown: &mut DisplayedProjectile, shows: &mut DisplayOutput) {
         let (point, velocity) = shown.drawn();
-        let normal = -velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        let normal = -direction_or_down(velocity, shown.path.up());
         self.finish(
             shown,
             &DisplayedEnd { point, normal, kind: ProjectileEndKind::Gone, drawn: None },
@@ -117,7 +118,7 @@ impl DisplayContext<'_, '_> {
             met.is_none()
         });
         let against =
-            |shown: &DisplayedProjectile, age| -shown.path.at(age).1.try_normalize().unwrap_or(Vec3::NEG_Y);
+            |shown: &DisplayedProjectile, age| -direction_or_down(shown.path.at(age).1, shown.path.up());
         if let Some((met, piece)) = met {
             let (part, hit) = match met {
                 FlightStepHit::Target { hit, part } => (part, Some(hit)),
@@ -163,11 +164,11 @@ impl DisplayContext<'_, '_> {
         (hit, age, point): (TargetHit, f64, Vec3),
         projectile: Option<Projectile>,
     ) -> bool {
-        let middle = self.pawns.get(hit.entity).ok().and_then(|(_, _, _, drawn, _)| drawn);
-        let middle = middle.map_or(point, |drawn| drawn.pose.position);
+        let drawn = self.pawns.get(hit.entity).ok().and_then(|(_, _, _, drawn, _)| drawn);
+        let pillar = drawn.map_or((point, shown.path.up()), |drawn| (drawn.pose.position, drawn.pose.up()));
         let (velocity, bounces) = (shown.path.at(age).1, shown.path.bounces());
         let Some((from, velocity)) = projectile
-            .and_then(|projectile| bounce_off_pawn((point, middle), velocity, &projectile, bounces))
+            .and_then(|projectile| bounce_off_pawn((point, pillar), velocity, &projectile, bounces))
         else {
             return false;
         };

@@ -113,7 +113,11 @@ impl Range {
     }
 
     pub fn aim_at(&mut self, place: Vec3) {
-        let aim = Aim::from_direction(place - EYE);
+        self.aim(Aim::from_direction(place - EYE));
+    }
+
+    /// Aims in the frame of the shooter's view.
+    pub fn aim(&mut self, aim: Aim) {
         let mut shooter = self.app.world_mut().entity_mut(self.shooter);
         *shooter.get_mut::<Aim>().expect("an aim") = aim;
         let mut input = shooter.get_mut::<MoveInput<Soldier>>().expect("an input");
