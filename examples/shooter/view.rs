@@ -136,10 +136,12 @@ fn place_camera(
     let feet = drawn.pose.position + offset.map_or(Vec3::ZERO, |offset| offset.offset);
     let look = gather.current();
     let (yaw, pitch) = (units_to_angle(look.yaw), units_to_angle(look.pitch.cast_unsigned()));
-    transform.translation = feet + Vec3::Y * eye.0;
+    let frame = Soldier::view_frame(state);
+    transform.translation = feet + frame.up * eye.0;
     // Shots follow the recoil, and so does the view.
     let kick = state.extension.recoil_angles();
-    transform.rotation = Quat::from_euler(EulerRot::YXZ, yaw + kick.x, pitch + kick.y, 0.0);
+    let look = Quat::from_euler(EulerRot::YXZ, yaw + kick.x, pitch + kick.y, 0.0);
+    transform.rotation = frame.rotation() * look;
 }
 
 /// Animates the first-person weapon from the predicted state, without delay.

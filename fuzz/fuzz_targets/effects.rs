@@ -6,8 +6,8 @@ use core::fmt::Debug;
 
 use bevy_unlag_core::{BitReader, BitWriter, Wire};
 use bevy_unlag_weapons::{
-    Bounce, HeldWeapon, HitList, Projectile, ProjectileEnd, ProjectileLaunch, ShotResult, ShotVerdict,
-    Tracer, Trajectory,
+    Bounce, FireRules, HeldWeapon, HitList, Projectile, ProjectileEnd, ProjectileLaunch, ScreenRules,
+    ShotResult, ShotVerdict, Tracer, Trajectory,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -25,7 +25,7 @@ fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> Option<T> {
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((what, bytes)) = bytes.split_first() else { return };
-    match what % 5 {
+    match what % 6 {
         0 => {
             if let Some(ShotVerdict { result: ShotResult::Hit(list), .. }) = read(bytes) {
                 assert!(list.iter().len() <= HitList::MAX_TARGETS);
@@ -52,6 +52,10 @@ fuzz_target!(|bytes: &[u8]| {
             let Some(end) = read::<ProjectileEnd>(bytes) else { return };
             assert!(end.point.is_finite());
         }
-        _ => _ = read::<HeldWeapon>(bytes),
+        4 => _ = read::<HeldWeapon>(bytes),
+        _ => {
+            let Some(rules) = read::<ScreenRules>(bytes) else { return };
+            assert!(rules.within(&FireRules::default()).eye_tolerance.is_finite());
+        }
     }
 });

@@ -11,6 +11,7 @@ mod determinism;
 mod diagnostics;
 mod faults;
 mod fire;
+mod gravity;
 mod held_weapon;
 mod ingress;
 mod lightyear_guest;
@@ -27,6 +28,7 @@ mod readme;
 mod reflection;
 mod server_clock;
 mod session;
+mod shooting_range;
 mod shot_messages;
 mod smoothing;
 mod snapshots;
@@ -34,6 +36,7 @@ mod snapshots;
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../crates/unlag_lab/src/statistics.rs"]
 mod statistics;
+mod teams;
 mod teleport;
 mod tokens;
 mod udp;

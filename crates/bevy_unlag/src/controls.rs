@@ -168,7 +168,8 @@ fn gather_actions(
     }
 }
 
-/// Aims where the body looks: a view is written once, into the [`InputAccumulator`].
+/// Aims where the body looks: a view is written once, into the [`InputAccumulator`]. Both are measured in the
+/// pawn's view frame, whatever is up for it.
 fn aim_along_view(mut pawns: Query<(&InputAccumulator, &mut Aim), With<LocalControl>>) {
     for (gather, mut aim) in &mut pawns {
         let now = gather.current();

@@ -34,6 +34,27 @@ pub fn look_direction(yaw: u16, pitch: i16) -> Vec3 {
     Vec3::new(-sin_yaw * cos_pitch, sin_pitch, -cos_yaw * cos_pitch)
 }
 
+/// Returns the heading and pitch along a direction, the inverse of [`look_direction`]: rounded to the nearest
+/// unit, and bit-identical on every machine.
+#[must_use]
+pub fn look_angles(direction: Vec3) -> (u16, i16) {
+    let Vec3 { x, y, z } = direction;
+    let pitch = nearest_angle(y, (x * x + z * z).sqrt());
+    (nearest_angle(-x, -z), pitch.cast_signed())
+}
+
+/// Returns the angle whose sine and cosine are proportional to these, in 1/65,536 of a turn.
+fn nearest_angle(sin: f32, cos: f32) -> u16 {
+    // The result of std differs in its last bits between operating systems, so it may be off by one.
+    let estimate = angle_to_units(sin.atan2(cos));
+    let error = |units: u16| {
+        let (s, c) = sin_cos_of_units(units);
+        (s * cos - c * sin).abs()
+    };
+    let neighbours = [estimate.wrapping_sub(1), estimate.wrapping_add(1)];
+    neighbours.into_iter().fold(estimate, |best, units| if error(units) < error(best) { units } else { best })
+}
+
 /// Converts an angle in radians to 1/65,536 of a turn.
 #[must_use]
 pub fn angle_to_units(angle: f32) -> u16 {
@@ -59,6 +80,19 @@ mod tests {
             assert!((f64::from(sin) - angle.sin()).abs() < 1e-6, "sin of {units}");
             assert!((f64::from(cos) - angle.cos()).abs() < 1e-6, "cos of {units}");
         }
+    }
+
+    #[test]
+    fn angles_of_a_direction_are_those_that_it_was_made_from() {
+        for yaw in (0..=u16::MAX).step_by(97) {
+            for pitch in (-16_300..=16_300).step_by(163) {
+                assert_eq!(look_angles(look_direction(yaw, pitch) * 3.0), (yaw, pitch));
+            }
+        }
+        assert_eq!(look_angles(Vec3::Y).1, 16_384);
+        assert_eq!(look_angles(Vec3::NEG_Y).1, -16_384);
+        // Without a direction there is still an answer.
+        let _: [(u16, i16); 2] = [Vec3::ZERO, Vec3::NAN].map(look_angles);
     }
 
     #[test]

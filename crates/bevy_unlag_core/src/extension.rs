@@ -11,6 +11,7 @@ use crate::{
     sampler::PoseSample,
     snapshot::Snapshot,
     tick::Tick,
+    view_frame::ViewFrame,
     wire::{BitReader, BitWriter, Wire, WireError},
 };
 
@@ -19,6 +20,8 @@ use crate::{
 pub struct BodyStep {
     /// Heading and pitch of the move's view: see [`MoveModel::look`].
     pub look: (u16, i16),
+    /// Frame in which they are measured: see [`MoveModel::view_frame`].
+    pub frame: ViewFrame,
     /// Velocity of the body, in metres per second.
     pub velocity: Vec3,
     /// Whether the body stands on something.
@@ -30,7 +33,7 @@ impl BodyStep {
     #[must_use]
     pub fn of<M: MoveModel>(state: &M::State) -> Self {
         let grounded = M::snapshot(state, Tick::default()).grounded;
-        Self { look: (0, 0), velocity: M::velocity(state), grounded }
+        Self { look: (0, 0), frame: M::view_frame(state), velocity: M::velocity(state), grounded }
     }
 }
 
@@ -204,6 +207,10 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
 
     fn look(input: &Self::Input) -> (u16, i16) {
         M::look(&input.body)
+    }
+
+    fn view_frame(state: &Self::State) -> ViewFrame {
+        M::view_frame(&state.body)
     }
 
     fn kind(state: &Self::State) -> u32 {

@@ -14,6 +14,8 @@
 //!   draws and the server validates shots with the same code, so both get the same bits.
 //! * Smoothing: [`ProxySmoothing`] selects how one pawn is drawn, [`Interpolate`] defines interpolation for
 //!   any value, [`BasePoses`] provides the poses of movement bases such as lifts.
+//! * Gravity: [`ViewFrame`] is the frame of a pawn's view, whatever is up for it, and [`WorldGravity`] the
+//!   gravity at any place, for projectiles.
 //! * Lag compensation: [`ViewStamp`] records how a pose was sampled, so that the server can reproduce it.
 //! * Diagnostics: [`SetupDiagnostics`] collects mistakes in the setup of an app.
 //! * Bit packing: [`Wire`], [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
@@ -22,6 +24,7 @@ mod angle;
 mod base_poses;
 mod extension;
 mod game_clock;
+mod gravity;
 mod hermite;
 mod history;
 mod interpolate;
@@ -45,13 +48,15 @@ mod snapshot_ack;
 mod tick;
 mod up;
 mod view;
+mod view_frame;
 mod visual;
 mod wire;
 
-pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
+pub use angle::{angle_to_units, look_angles, look_direction, sin_cos_of_units, units_to_angle};
 pub use base_poses::{BasePoses, BaseView};
 pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
 pub use game_clock::{GameClock, GameClockPlugin};
+pub use gravity::{LocalGravity, WorldGravity};
 pub use history::SnapshotHistory;
 pub use interpolate::{AngularMotion, Interpolate, Interpolation, InterpolationSpan, LinearMotion};
 pub use lifecycle::{MatchReset, OwnerReconnected, ServerLeft};
@@ -74,7 +79,8 @@ pub use snapshot::{
 };
 pub use snapshot_ack::{LastReceivedSnapshot, SnapshotAck, SnapshotAcks};
 pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, ViewTime, sub_ticks};
-pub use up::{Up, upright_rotation};
+pub use up::{Up, split_height, upright_rotation};
 pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, MeasuredUpdateInterval, ViewStamp};
+pub use view_frame::ViewFrame;
 pub use visual::{Easing, VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};
 pub use wire::{BitReader, BitWriter, Wire, WireError};

@@ -9,7 +9,8 @@ use bevy::{
 };
 
 use crate::{
-    move_diagnostics::MoveDiagnostics, sampler::PoseSample, snapshot::Snapshot, tick::Tick, wire::Wire,
+    move_diagnostics::MoveDiagnostics, sampler::PoseSample, snapshot::Snapshot, tick::Tick,
+    view_frame::ViewFrame, wire::Wire,
 };
 
 /// Context of a simulation step, besides its state and input.
@@ -130,11 +131,19 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     }
 
     /// Returns the heading and pitch of an input in 1/65,536 of a turn, with the axes of
-    /// [`look_direction`](crate::look_direction). Default: straight ahead.
+    /// [`look_direction`](crate::look_direction) in the [`view_frame`](Self::view_frame). Default: straight
+    /// ahead.
     #[must_use]
     fn look(input: &Self::Input) -> (u16, i16) {
         let _ = input;
         (0, 0)
+    }
+
+    /// Returns the frame in which the next move's [`look`](Self::look) is measured. Default: the up direction of
+    /// the [`snapshot`](Self::snapshot), which is rounded to 1°, without a turn.
+    #[must_use]
+    fn view_frame(state: &Self::State) -> ViewFrame {
+        ViewFrame { up: Self::snapshot(state, Tick::default()).up.direction(), turn: 0 }
     }
 
     /// Returns a counter that changes with each teleport. A correction across a teleport is not an error and

@@ -39,5 +39,6 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<TransformWatch>()
         .register_type::<VisualOf>()
         .register_type::<VisualOffset>()
-        .register_type::<Visuals>();
+        .register_type::<Visuals>()
+        .register_type::<WorldGravity>();
 }

@@ -91,6 +91,13 @@ impl From<&Snapshot> for PoseSample {
 }
 
 impl PoseSample {
+    /// Returns the up direction, a unit vector: exactly +Y if the rotation is a heading only.
+    #[must_use]
+    pub fn up(&self) -> Vec3 {
+        let upright = self.rotation.x == 0.0 && self.rotation.z == 0.0;
+        if upright { Vec3::Y } else { self.rotation * Vec3::Y }
+    }
+
     /// Transforms the pose from the space of `base` into the world. Returns it unchanged if there is no such
     /// base. `turns`: whether the heading is relative to the base.
     #[must_use]

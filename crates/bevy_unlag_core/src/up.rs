@@ -2,6 +2,8 @@
 
 use bevy::prelude::*;
 
+use crate::wire::{BitReader, BitWriter, Wire, WireError};
+
 /// Direction against gravity, octahedron-encoded in steps of 1/127 of an edge: accurate to 1°. The default
 /// is exactly +Y.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize, Reflect)]
@@ -53,6 +55,27 @@ impl Up {
     }
 }
 
+/// Two bytes. Every bit pattern is valid.
+impl Wire for Up {
+    fn write(&self, w: &mut BitWriter) {
+        self.fold.iter().for_each(|axis| w.signed(i32::from(*axis), 8));
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { fold: [r.signed(8)? as i8, r.signed(8)? as i8] })
+    }
+}
+
+/// Splits a vector into its level part and its height along `up`, a unit vector. For +Y the parts are exact.
+#[must_use]
+pub fn split_height(vector: Vec3, up: Vec3) -> (Vec3, f32) {
+    if up == Vec3::Y {
+        return (vector.with_y(0.0), vector.y);
+    }
+    let height = vector.dot(up);
+    (vector - up * height, height)
+}
+
 /// Returns the shortest rotation from +Y to the unit vector `up`. It needs no sine, whose result in std
 /// differs between operating systems.
 #[must_use]
@@ -84,5 +107,27 @@ mod tests {
         assert_eq!(Up::Y.direction(), Vec3::Y);
         assert_eq!(Up::new(Vec3::NEG_Y).direction(), Vec3::NEG_Y);
         assert_eq!(Up::new(Vec3::NAN), Up::Y);
+    }
+
+    #[test]
+    fn every_bit_pattern_of_an_up_direction_is_a_unit_vector() {
+        for bits in 0..=u16::MAX {
+            let bytes = bits.to_le_bytes();
+            let up = Up::read(&mut BitReader::new(&bytes)).expect("two bytes are enough");
+            assert!((up.direction().length() - 1.0).abs() < 1e-5, "{up:?}");
+            let mut w = BitWriter::default();
+            up.write(&mut w);
+            assert_eq!(w.finish(), bytes);
+        }
+    }
+
+    #[test]
+    fn height_and_level_part_add_up_to_the_vector() {
+        let vector = Vec3::new(1.5, -2.0, 0.25);
+        assert_eq!(split_height(vector, Vec3::Y), (Vec3::new(1.5, 0.0, 0.25), -2.0));
+        for up in [Vec3::X, Vec3::NEG_Y, Vec3::new(0.6, 0.0, -0.8)] {
+            let (level, height) = split_height(vector, up);
+            assert!(level.dot(up).abs() < 1e-6 && (level + up * height).distance(vector) < 1e-6, "{up}");
+        }
     }
 }

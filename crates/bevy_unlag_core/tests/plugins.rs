@@ -8,7 +8,7 @@ use bevy_unlag_core::{
     LastReceivedSnapshot, LimbRig, LocalControl, MatchReset, MeasuredUpdateInterval, NetId, NetRole,
     OwnerReconnected, PathKnotConfig, PoseSample, PoseSampler, ProxySmoothing, RoundTrip, ServerLeft,
     SetupDiagnostics, SetupIssue, SimulationRate, Snapshot, SnapshotAcks, SnapshotHistory, Stall, Tick,
-    TickPlugin, TransformWatch, VisualOf, VisualOffset, VisualPlugin, Visuals,
+    TickPlugin, TransformWatch, VisualOf, VisualOffset, VisualPlugin, Visuals, WorldGravity,
 };
 
 fn app() -> App {
@@ -104,7 +104,7 @@ fn public_types_are_registered_for_inspectors() {
     assert_registered!(
         app, ReflectResource:
         BasePoses, CurrentTick, DrawnBaseTime, DrawnViewTime, GameClock, LastReceivedSnapshot, PathKnotConfig,
-        PoseSampler, SetupDiagnostics, SimulationRate, Stall,
+        PoseSampler, SetupDiagnostics, SimulationRate, Stall, WorldGravity,
     );
     assert_registered!(
         app, ReflectEvent:

@@ -26,7 +26,7 @@ pub enum MessageClass {
     Tracers,
     /// Downlink: projectile launches and ends.
     Projectiles,
-    /// Downlink: the server's hello, match restarts and the announcement of its shutdown.
+    /// Downlink: the server's hello and rules of fire, match restarts and the announcement of its shutdown.
     Hello,
     /// Uplink: clock synchronisation requests.
     Pings,

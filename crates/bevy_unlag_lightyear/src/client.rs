@@ -87,6 +87,8 @@ impl Plugin for UnlagClientNetPlugin {
         app.add_observer(smooth_former_pawn);
         #[cfg(feature = "weapons")]
         crate::shot_effects::client_plugin(app);
+        #[cfg(feature = "weapons")]
+        crate::screen_rules::client_plugin(app);
     }
 }
 

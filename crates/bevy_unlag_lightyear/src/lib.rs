@@ -8,6 +8,7 @@
 //!   when the [`DownlinkBudget`] is short.
 //! * [`ReplicateSmoothed`] replicates a game's own components with interpolation, [`ReplicatePredicted`]
 //!   those that their owner predicts. [`HeldWeaponPlugin`] replicates the weapon that each pawn holds.
+//! * The `Team` of every pawn and the server's rule of friendly fire reach all clients without a registration.
 //! * Clock synchronisation: small ping and pong messages feed
 //!   [`ServerClock`](bevy_unlag_smoothing::ServerClock).
 //! * [`NetSim`] simulates bad network conditions on any link, both ways, at run time, from a seed.
@@ -52,6 +53,8 @@ mod possession;
 mod predicted_component;
 mod protocol;
 mod reflection;
+#[cfg(feature = "weapons")]
+mod screen_rules;
 mod server;
 mod session;
 #[cfg(feature = "weapons")]

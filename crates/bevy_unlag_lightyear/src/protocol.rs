@@ -186,6 +186,9 @@ raw_messages!(
     /// A [`ProjectileEnd`](bevy_unlag_weapons::ProjectileEnd).
     #[cfg(feature = "weapons")]
     ProjectileEndMessage,
+    /// The [`ScreenRules`](bevy_unlag_weapons::ScreenRules) with the number of their change.
+    #[cfg(feature = "weapons")]
+    ScreenRulesMessage,
     /// The server's first message after connecting: its [`Hello`].
     HelloMessage,
     /// A client's own [`Setup`].
@@ -296,6 +299,8 @@ impl Plugin for UnlagProtocolPlugin {
         register::<ProjectileLaunchMessage>(app, NetworkDirection::ServerToClient);
         #[cfg(feature = "weapons")]
         register::<ProjectileEndMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "weapons")]
+        register::<ScreenRulesMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
         register::<SetupMessage>(app, NetworkDirection::ClientToServer);
         register::<RestartMessage>(app, NetworkDirection::ServerToClient);

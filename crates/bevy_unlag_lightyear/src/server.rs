@@ -65,5 +65,7 @@ impl Plugin for UnlagServerNetPlugin {
         crate::clock::server_plugin(app);
         #[cfg(feature = "weapons")]
         crate::shot_effects::server_plugin(app);
+        #[cfg(feature = "weapons")]
+        crate::screen_rules::server_plugin(app);
     }
 }

@@ -8,7 +8,7 @@ use bevy::{
 };
 use bevy_unlag_core::{
     BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel,
-    PoseSample, Snapshot, StepContext, Tick, Wire, WireError,
+    PoseSample, Snapshot, StepContext, Tick, ViewFrame, Wire, WireError,
 };
 
 use crate::{
@@ -212,6 +212,10 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 
     fn look(input: &Self::Input) -> (u16, i16) {
         CapsuleModel::look(&input.body)
+    }
+
+    fn view_frame(state: &Self::State) -> ViewFrame {
+        CapsuleModel::view_frame(&state.body)
     }
 
     fn kind(state: &Self::State) -> u32 {

@@ -56,7 +56,8 @@ impl InputAccumulator {
         self.pitch = if pitch.is_finite() { pitch.clamp(-limit, limit) } else { 0.0 };
     }
 
-    /// Turns the view towards a direction in the world whose up is +Y. Ignores a direction that is not finite
+    /// Turns the view towards a direction in the frame of the pawn's view, which is the world's where +Y is up;
+    /// see [`ViewFrame::to_local`](bevy_unlag_core::ViewFrame::to_local). Ignores a direction that is not finite
     /// or zero.
     pub fn look_along(&mut self, direction: Vec3) {
         if let Some(way) = direction.try_normalize() {

@@ -5,7 +5,7 @@ use bevy_rapier3d::plugin::{
     NoUserData, PhysicsSet, RapierPhysicsPlugin, RapierTransformPropagateSet, TimestepMode,
 };
 use bevy_unlag_core::{
-    BasePoses, SetupDiagnostics, SetupIssue, SimulationRate, SimulationRatePlugin, TickPlugin,
+    BasePoses, SetupDiagnostics, SetupIssue, SimulationRate, SimulationRatePlugin, TickPlugin, WorldGravity,
 };
 
 use crate::{config::CapsuleConfig, reflection, scene};
@@ -38,6 +38,7 @@ impl Plugin for MovementPlugin {
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()
             .init_resource::<BasePoses>()
+            .init_resource::<WorldGravity>()
             .init_resource::<SetupDiagnostics>();
         app.add_systems(
             PreUpdate,

@@ -10,6 +10,7 @@ mod cache;
 mod classification;
 mod dirty_entities;
 mod fixed_obstacles;
+mod gravity;
 mod level_hash;
 mod near_parts;
 mod obstacle;

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{
-    MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick, Up, upright_rotation,
+    MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick, Up, ViewFrame, upright_rotation,
 };
 
 use crate::{
@@ -107,6 +107,10 @@ impl MoveModel for CapsuleModel {
     fn look(input: &CapsuleInput) -> (u16, i16) {
         let input = input.clamped();
         (input.yaw, input.pitch)
+    }
+
+    fn view_frame(state: &CapsuleState) -> ViewFrame {
+        ViewFrame { up: state.up, turn: state.base_turn }
     }
 
     fn kind(state: &CapsuleState) -> u32 {
@@ -422,7 +426,7 @@ fn is_affected_by_water(config: &CapsuleConfig, state: &CapsuleState) -> bool {
 }
 
 /// Returns the up direction at a position.
-fn up_at(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) -> Vec3 {
+pub(crate) fn up_at(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) -> Vec3 {
     let up = match volume.and_then(|volume| volume.gravity) {
         Some(GravityField::Uniform(pull)) => -pull,
         Some(GravityField::Towards { centre, .. }) => position - centre,

@@ -175,6 +175,13 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         count
     }
 
+    /// Returns the team of a target that was hit.
+    #[must_use]
+    pub fn team_of(&self, hit: &TargetHit) -> Option<Team> {
+        let (.., team, _) = self.pawns.get(hit.entity).ok()?;
+        team.copied()
+    }
+
     /// Returns the static world geometry.
     #[must_use]
     pub fn world(&self) -> &WorldTrace<'w, 's> {

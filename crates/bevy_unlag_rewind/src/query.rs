@@ -25,6 +25,7 @@ use bevy_unlag_core::{BasePoses, CurrentTick, NetId, PoseSampler, ProxySmoothing
 use crate::{
     history::FrameHistory,
     limits::{MatchStart, RewindLimits, RewindRefusal},
+    query_result::TargetHit,
     table::RewindTable,
     view::{HitLayers, QueryView, RewindFilter, RewindTime, Team},
     world::{Occluder, WorldTrace},
@@ -142,6 +143,16 @@ impl<'w, 's> RewindQuery<'w, 's> {
         self.pawns
             .get(pawn)
             .is_ok_and(|(path, ..)| path.sent.iter().rev().take_while(|s| recent(s.tick)).any(|s| s.alive))
+    }
+
+    /// Returns the team of a target that was hit, even if it has been despawned since.
+    #[must_use]
+    pub fn team_of(&self, hit: &TargetHit) -> Option<Team> {
+        let place = self.table.place(self.table.named(hit.target)?)?;
+        match place.remains {
+            Some(remains) => remains.team,
+            None => self.pawns.get(place.entity).ok().and_then(|(_, _, _, team, _)| team.copied()),
+        }
     }
 
     /// Returns the limits for views without limits of their own.

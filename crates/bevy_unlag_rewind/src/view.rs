@@ -3,7 +3,9 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, Tick, ViewStamp, ViewTime};
+use bevy_unlag_core::{
+    BitReader, BitWriter, Interpolate, InterpolationSpan, NetId, Tick, ViewStamp, ViewTime, Wire, WireError,
+};
 
 use crate::limits::RewindLimits;
 use bevy_unlag_smoothing::SentSnapshots;
@@ -122,6 +124,24 @@ impl StampOverride {
 )]
 #[reflect(Component, Debug)]
 pub struct Team(pub u8);
+
+/// Eight bits.
+impl Wire for Team {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.0), 8);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self(r.bits(8)? as u8))
+    }
+}
+
+/// Not interpolated: the older team holds until the moment of the newer one.
+impl Interpolate for Team {
+    fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
+        *from
+    }
+}
 
 /// Collision layers of a target, as a bit mask; a filter selects some of them. Default: all.
 #[doc(alias = "CollisionLayers")]

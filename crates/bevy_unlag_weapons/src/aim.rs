@@ -1,15 +1,16 @@
 //! Look direction of a player.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{angle_to_units, look_direction};
+use bevy_unlag_core::{ViewFrame, angle_to_units, look_direction};
 
-/// Look direction of the local player, quantised: the client traces exactly the direction that it sends.
+/// Look direction of the local player, quantised: the client traces exactly the direction that it sends. It is
+/// measured in the [`ViewFrame`] of the pawn, as the look of its moves is.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[doc(alias = "ControlRotation")]
 #[doc(alias = "EyeAngles")]
 pub struct Aim {
-    /// Yaw about +Y, with 65,536 units per turn; 0 looks along -Z.
+    /// Yaw about the up direction, with 65,536 units per turn; 0 looks along -Z.
     pub yaw: u16,
     /// Pitch, with 65,536 units per turn; positive is up.
     pub pitch: i16,
@@ -23,10 +24,17 @@ impl Aim {
         Self { yaw: angle_to_units(yaw), pitch: angle_to_units(pitch.clamp(-limit, limit)).cast_signed() }
     }
 
-    /// Returns the unit direction.
+    /// Returns the unit direction, in the frame of the aim.
     #[must_use]
     pub fn direction(&self) -> Vec3 {
         look_direction(self.yaw, self.pitch)
+    }
+
+    /// Converts an aim in the frame of a pawn's view to the world, rounded where +Y is not up.
+    #[must_use]
+    pub fn to_world(&self, frame: &ViewFrame) -> Self {
+        let (yaw, pitch) = frame.to_world_angles((self.yaw, self.pitch));
+        Self { yaw, pitch }
     }
 
     /// Turns towards another aim by at most `most` radians in yaw and in pitch. For bots, whose shots are
@@ -50,7 +58,8 @@ impl Aim {
         yaw.max(other.pitch.abs_diff(self.pitch))
     }
 
-    /// Returns the aim along a direction, or straight ahead for a zero vector.
+    /// Returns the aim along a direction, or straight ahead for a zero vector. For a target in the world, convert
+    /// the direction with [`ViewFrame::to_local`] first, unless +Y is up for the shooter.
     #[must_use]
     pub fn from_direction(direction: Vec3) -> Self {
         let d = direction.try_normalize().unwrap_or(Vec3::NEG_Z);

@@ -136,8 +136,8 @@ const TIME_BITS: u32 = 16;
 const AHEAD: i32 = 8;
 /// Resolution of eye positions: 1/128 m.
 const EYE_UNITS: f32 = 128.0;
-/// Bits per axis of an eye position: up to 4 m from the server's eye position horizontally and 2 m
-/// vertically. Positions farther away are reconstructed incorrectly.
+/// Bits per axis of an eye position: up to 4 m from the server's eye position along the world's X and Z and 2 m
+/// along Y, whatever is up for the shooter. Positions farther away are reconstructed incorrectly.
 const EYE_BITS: [u32; 3] = [10, 9, 10];
 /// Bits of the delay of movement bases: 16 ticks.
 const BASES_BITS: u32 = 12;

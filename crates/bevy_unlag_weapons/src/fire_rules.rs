@@ -3,11 +3,13 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, split_height};
 use bevy_unlag_rewind::RewindTimeSource;
 
-use crate::hit_claims::HitClaims;
+use crate::{friendly_fire::FriendlyFire, hit_claims::HitClaims};
 
-/// Server rules for accepting shots, for all weapons.
+/// Server rules for accepting shots, for all weapons. Clients show their own shots by some of them: a transport
+/// sends those as [`ScreenRules`], so it is enough to set and change the rules on the server.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct FireRules {
@@ -16,13 +18,13 @@ pub struct FireRules {
     /// second for frames and buffers. Raising it makes more duels end with two deaths; with 0 the order of
     /// arrival at the server decides, which favours the better connection.
     pub trade_window: Duration,
-    /// Maximum horizontal distance of the drawn eye from the server's eye position, in metres. Default: 0.75,
+    /// Maximum level distance of the drawn eye from the server's eye position, in metres. Default: 0.75,
     /// a tick of running and an easing correction. A shot from farther away is traced from the nearest
     /// position within the tolerance. Raising it, up to 2, lets a cheat shoot from farther away, but never
     /// through a wall.
     pub eye_tolerance: f32,
-    /// Maximum vertical distance of the drawn eye from the server's eye position, in metres, up to 2.
-    /// Default: 1.25, an easing stance change and a tick of falling.
+    /// Maximum distance of the drawn eye from the server's eye position along the shooter's up direction, in
+    /// metres, up to 2. Default: 1.25, an easing stance change and a tick of falling.
     pub eye_height_tolerance: f32,
     /// Maximum deviation of a shot's aim from the path of the view since the previous move, in degrees.
     /// Default: 10, a jerk of the mouse between two ticks. Raising it lets a cheat shoot in a direction in
@@ -34,9 +36,9 @@ pub struct FireRules {
     /// ticks, as seen from its packets, a client may turn by up to 2,500 degrees per second. Raising the
     /// limit lets a cheat snap to a target and fire immediately.
     pub max_turn: f32,
-    /// Whether shots hit teammates. Default: yes.
+    /// Effect of shots on teammates. Default: [`FriendlyFire::Damage`].
     #[doc(alias = "mp_friendlyfire")]
-    pub friendly_fire: bool,
+    pub friendly_fire: FriendlyFire,
     /// Source of the time to which the server rewinds for a shot. Default: the view time of the shooter's
     /// screen.
     pub stamp: RewindTimeSource,
@@ -52,7 +54,7 @@ impl Default for FireRules {
             eye_height_tolerance: 1.25,
             aim_tolerance: 10.0,
             max_turn: 7_200.0,
-            friendly_fire: true,
+            friendly_fire: FriendlyFire::default(),
             stamp: RewindTimeSource::Drawn,
             claims: HitClaims::default(),
         }
@@ -60,15 +62,116 @@ impl Default for FireRules {
 }
 
 impl FireRules {
-    /// Returns the drawn eye, or the nearest position to it within a `share` of the tolerances around `own`.
-    pub(crate) fn clamp_eye(&self, own: Vec3, drawn: Vec3, share: f32) -> Vec3 {
-        let off = drawn - own;
+    /// Returns the drawn eye, or the nearest position to it within a `share` of the tolerances around `own`, the
+    /// eye of a pawn with this up direction.
+    pub(crate) fn clamp_eye(&self, (own, up): (Vec3, Vec3), drawn: Vec3, share: f32) -> Vec3 {
         // With NaN there is no tolerance.
-        let (most, up) = (self.eye_tolerance.max(0.0) * share, self.eye_height_tolerance.max(0.0) * share);
-        let aside = off.with_y(0.0);
-        if aside.length() <= most && off.y.abs() <= up {
+        let (most, high) = (self.eye_tolerance.max(0.0) * share, self.eye_height_tolerance.max(0.0) * share);
+        let (aside, height) = split_height(drawn - own, up);
+        if aside.length() <= most && height.abs() <= high {
             return drawn;
         }
-        own + aside.clamp_length_max(most).with_y(off.y.clamp(-up, up))
+        let (aside, height) = (aside.clamp_length_max(most), height.clamp(-high, high));
+        own + if up == Vec3::Y { aside.with_y(height) } else { aside + up * height }
+    }
+}
+
+/// The part of the [`FireRules`] by which a client shows the hits of its own shots.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ScreenRules {
+    eye_tolerance: f32,
+    eye_height_tolerance: f32,
+    friendly_fire: FriendlyFire,
+    claims: HitClaims,
+}
+
+impl From<&FireRules> for ScreenRules {
+    fn from(rules: &FireRules) -> Self {
+        // What is no number counts as 0 on both sides.
+        let finite = |value: f32| if value.is_nan() { 0.0 } else { value.clamp(0.0, 1e6) };
+        let HitClaims { padding, rounds } = rules.claims;
+        Self {
+            eye_tolerance: finite(rules.eye_tolerance),
+            eye_height_tolerance: finite(rules.eye_height_tolerance),
+            friendly_fire: rules.friendly_fire,
+            claims: HitClaims { padding: finite(padding), rounds },
+        }
+    }
+}
+
+impl ScreenRules {
+    /// Returns `own` with these values in it.
+    #[must_use]
+    pub fn within(&self, own: &FireRules) -> FireRules {
+        let Self { eye_tolerance, eye_height_tolerance, friendly_fire, claims } = *self;
+        FireRules { eye_tolerance, eye_height_tolerance, friendly_fire, claims, ..*own }
+    }
+}
+
+/// 14 bytes.
+impl Wire for ScreenRules {
+    fn write(&self, w: &mut BitWriter) {
+        w.f32(self.eye_tolerance);
+        w.f32(self.eye_height_tolerance);
+        w.f32(self.claims.padding);
+        w.bits(u32::from(self.claims.rounds), 8);
+        w.bits(
+            match self.friendly_fire {
+                FriendlyFire::Damage => 0,
+                FriendlyFire::PassThrough => 1,
+                FriendlyFire::Block => 2,
+            },
+            2,
+        );
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let [eye_tolerance, eye_height_tolerance, padding] = [r.f32()?, r.f32()?, r.f32()?];
+        let claims = HitClaims { padding, rounds: r.bits(8)? as u8 };
+        let friendly_fire = match r.bits(2)? {
+            0 => FriendlyFire::Damage,
+            1 => FriendlyFire::PassThrough,
+            2 => FriendlyFire::Block,
+            _ => return Err(WireError::Invalid),
+        };
+        Ok(Self { eye_tolerance, eye_height_tolerance, friendly_fire, claims })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn screen_rules_survive_the_wire_and_replace_only_what_screens_use() {
+        for friendly_fire in [FriendlyFire::Damage, FriendlyFire::PassThrough, FriendlyFire::Block] {
+            let server = FireRules {
+                eye_tolerance: 0.5,
+                eye_height_tolerance: f32::NAN,
+                trade_window: Duration::from_millis(47),
+                friendly_fire,
+                claims: HitClaims::UNREAL_TOURNAMENT,
+                ..FireRules::default()
+            };
+            let sent = ScreenRules::from(&server);
+            let mut w = BitWriter::default();
+            sent.write(&mut w);
+            let bytes = w.finish();
+            assert_eq!(bytes.len(), 14);
+            assert_eq!(ScreenRules::read(&mut BitReader::new(&bytes)), Ok(sent));
+            let client = sent.within(&FireRules::default());
+            let expected =
+                FireRules { eye_height_tolerance: 0.0, trade_window: Duration::from_millis(500), ..server };
+            assert_eq!(client, expected);
+        }
+    }
+
+    #[test]
+    fn damaged_screen_rules_are_refused() {
+        let mut w = BitWriter::default();
+        ScreenRules::from(&FireRules::default()).write(&mut w);
+        let bytes = w.finish();
+        assert_eq!(ScreenRules::read(&mut BitReader::new(&bytes[..13])), Err(WireError::Ended));
+        assert_eq!(ScreenRules::read(&mut BitReader::new(&[255; 14])), Err(WireError::Invalid));
     }
 }

@@ -13,6 +13,8 @@
 //! * Projectiles fly on the time line of their shooter's screen: a [`DrawnProjectile`] is, on every screen,
 //!   where the server has it at the moment that this screen shows. See [`ProjectileRules`] and
 //!   [`Trajectory`].
+//! * [`FireRules`] are the server's rules for accepting shots, [`FriendlyFire`] among them: the effect of shots
+//!   on teammates.
 //! * [`HeldWeapon`] is the weapon that each pawn visibly holds, available on every client.
 //! * Optional parts: [`HealthPlugin`] for health, death and respawn, [`HighPingPlugin`] for a high latency
 //!   warning, `PredictedValue` of the prediction crate for values that a player changes locally and the
@@ -27,6 +29,7 @@ mod arsenal_asset;
 mod fire_input;
 mod fire_rules;
 mod firing;
+mod friendly_fire;
 mod health;
 mod held_weapon;
 mod high_ping;
@@ -50,8 +53,9 @@ pub use arsenal::Arsenal;
 pub use arsenal_asset::{ArsenalAsset, ArsenalReplaced};
 pub use checked_ron::{RonError, RonFile};
 pub use fire_input::{FireInput, MAX_OVERRIDES, ShooterView};
-pub use fire_rules::FireRules;
+pub use fire_rules::{FireRules, ScreenRules};
 pub use firing::{ShotFired, ShotRay, WeaponControls};
+pub use friendly_fire::FriendlyFire;
 pub use health::{
     Dead, DeathCause, Died, Hazard, Health, HealthPlugin, LastAttacker, PlayerScore, Respawn, RespawnDue,
     RespawnRules, SpawnProtection, smallest_team,

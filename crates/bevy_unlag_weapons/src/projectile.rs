@@ -14,7 +14,7 @@ mod trajectory;
 mod wire;
 
 use bevy::prelude::*;
-use bevy_unlag_core::VisualSystems;
+use bevy_unlag_core::{VisualSystems, WorldGravity};
 
 use crate::{
     plugin::WeaponSystems,
@@ -76,6 +76,7 @@ pub(crate) fn add(app: &mut App) {
     app.init_resource::<PendingLaunches>()
         .init_resource::<ProjectileRules>()
         .init_resource::<ProjectilesInFlight>()
+        .init_resource::<WorldGravity>()
         .init_resource::<display::DisplayedProjectiles>()
         .add_message::<ProjectileLaunch>()
         .add_message::<ProjectileEnd>()

@@ -8,12 +8,14 @@ mod view_time;
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{
-    EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime, Team,
+    EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime,
+    TargetHit, Team,
 };
 
 use crate::{
     arsenal::Arsenal,
     fire_rules::FireRules,
+    friendly_fire::SparedTeam,
     hit_claims::LastClaims,
     projectile::{LaunchView, PendingLaunch, PendingLaunches},
     shot_messages::{OutgoingShotMessages, ShotMessage, Tracer},
@@ -207,7 +209,8 @@ impl<M: MoveModel> PendingShot<'_, M> {
         if !alive && !context.query.was_alive(step.entity, death_grace_ticks) {
             return Err(ShotRefusal::Dead);
         }
-        let eye = checks::eye(own, seen.eye, &context.rules, &context.query)?;
+        let up = M::view_frame(&step.state.body).up;
+        let eye = checks::eye((own, up), seen.eye, &context.rules, &context.query)?;
         checks::aim(round, frame_lengths, context.clocks.dt(), &context.rules)?;
         checks::pellets(round, weapon)?;
         let admitted = admitted?;
@@ -218,10 +221,11 @@ impl<M: MoveModel> PendingShot<'_, M> {
             RewindRefusal::TooOld => ShotRefusal::TooOld,
             RewindRefusal::FromTheFuture => ShotRefusal::FromTheFuture,
         })?;
-        let exclude_team =
-            context.teams.get(step.entity).ok().filter(|_| !context.rules.friendly_fire).copied();
+        let own_team = context.teams.get(step.entity).ok().copied();
+        let spared = SparedTeam::new(context.rules.friendly_fire, own_team);
         let nobody = |_| false;
         let predicate: Option<&(dyn Fn(Entity) -> bool + Sync)> = admitted.blind.then_some(&nobody);
+        let exclude_team = spared.passed();
         let filter = RewindFilter { exclude_team, predicate, ..RewindFilter::exclude(step.entity) };
         let then = then.with_filter(filter);
         let record = log.map(|log| {
@@ -239,14 +243,16 @@ impl<M: MoveModel> PendingShot<'_, M> {
                 shooter: step.entity,
                 id: self.id,
                 round: *round,
-                exclude_team,
+                spared,
                 from: eye,
                 at: then.time().used,
                 seen: LaunchView::of(view.as_ref()),
                 clamped,
             }),
             _ => {
-                let question = HitTest { weapon, round, eye, seed, claimed, dt: context.clocks.dt() };
+                let blocks = |hit: &TargetHit| spared.is_blocked_by(context.query.team_of(hit));
+                let dt = context.clocks.dt();
+                let question = HitTest { weapon, round, eye, seed, claimed, dt, blocks: &blocks };
                 scratch.hits.run(&then, &question);
                 None
             }

@@ -8,10 +8,10 @@ use crate::aim::Aim;
 /// Maximum number of pellets per shot.
 pub const MAX_PELLETS: usize = 16;
 
-/// A cone of directions around an aim.
+/// A cone of directions in the world around an aim.
 #[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct SpreadCone {
-    /// Axis of the cone.
+    /// Axis of the cone, in the world, whatever is up for the shooter.
     pub aim: Aim,
     /// Half the opening angle, in 1/65,536 of a turn; at most a quarter turn.
     pub half_angle: u16,
@@ -24,8 +24,8 @@ impl SpreadCone {
         f32::from(self.half_angle) * (core::f32::consts::TAU / 65_536.0)
     }
 
-    /// Returns the direction at an offset from the axis, `x` to the right and `y` up, as fractions of the
-    /// cone's radius. Offsets outside of the cone are clamped to its edge.
+    /// Returns the direction at an offset from the axis, `x` to the right and `y` up in the world, as fractions
+    /// of the cone's radius. Offsets outside of the cone are clamped to its edge.
     #[must_use]
     pub fn direction(&self, offset: Vec2) -> Vec3 {
         let forward = look_direction(self.aim.yaw, self.aim.pitch);

@@ -112,7 +112,9 @@ pub struct Projectile {
     /// Collision radius; 0 is a point. Default: 0.
     #[serde(default)]
     pub radius: f32,
-    /// Downward acceleration, in metres per second squared. Default: 0.
+    /// Acceleration in ordinary gravity, in metres per second squared. Default: 0. It acts along the gravity of the
+    /// place where the projectile is, and in proportion to its strength; see
+    /// [`WorldGravity`](bevy_unlag_core::WorldGravity).
     #[serde(default)]
     pub gravity: f32,
     /// Lifetime in seconds, after which the projectile disappears, or explodes if it has a splash. Default:

@@ -37,8 +37,10 @@ pub struct PredictedShot {
     pub before: Option<Aim>,
     /// Fastest recent turn of the view up to this move: see [`WeaponState::fastest_turn`].
     pub fastest_turn: FastestTurn,
-    /// Aim including recoil, with the spread around it.
+    /// Aim including recoil, with the spread around it, in the world.
     pub cone: SpreadCone,
+    /// Up direction of the shooter, a unit vector.
+    pub up: Vec3,
     /// Seed of the pellet directions: see [`pellet_offset`](crate::pellet_offset).
     pub seed: u16,
     /// Charge, 0 to 255; 255 for weapons without charging.

@@ -1,11 +1,11 @@
 //! Seeds of messages about shots.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, Tick, ViewTime};
+use bevy_unlag_core::{NetId, Tick, Up, ViewTime};
 use bevy_unlag_rewind::HitGroup;
 use bevy_unlag_weapons::{
-    Aim, HeldWeapon, ProjectileEnd, ProjectileEndKind, ProjectileLaunch, ShotRefusal, ShotResult,
-    ShotVerdict, SpreadCone, Tracer, TracerPath, WeaponId,
+    Aim, FireRules, FriendlyFire, HeldWeapon, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
+    ScreenRules, ShotRefusal, ShotResult, ShotVerdict, SpreadCone, Tracer, TracerPath, WeaponId,
 };
 
 use crate::encoded;
@@ -25,12 +25,14 @@ pub fn effects() -> Vec<(&'static str, Vec<u8>)> {
         time: ViewTime { tick: Tick(990), fraction: 77 },
         from: Vec3::new(3.0, 1.5, -20.25),
         aim: Aim::new(2.0, -0.1),
+        up: Up::Y,
         speed: 26.0,
         bounces: 0,
         flown: 0,
     };
     let end = |kind| ProjectileEnd { shooter, shot, flown: 9_000, point: Vec3::new(3.0, 0.5, -44.0), kind };
     let hit = ProjectileEndKind::Hit { target: NetId(3), group: HitGroup::Body };
+    let rules = FireRules { friendly_fire: FriendlyFire::Block, ..FireRules::default() };
     let held = HeldWeapon { weapon: Some(weapon), aiming: true, ..HeldWeapon::default() };
     vec![
         ("hit", of(0, &|| encoded(&verdict(ShotResult::Hit(list))))),
@@ -42,8 +44,10 @@ pub fn effects() -> Vec<(&'static str, Vec<u8>)> {
         ),
         ("launch", of(2, &|| encoded(&launch))),
         ("bounced", of(2, &|| encoded(&ProjectileLaunch { bounces: 2, flown: 700, ..launch }))),
+        ("sideways", of(2, &|| encoded(&ProjectileLaunch { up: Up::new(Vec3::X), ..launch }))),
         ("wall", of(3, &|| encoded(&end(ProjectileEndKind::Wall)))),
         ("body", of(3, &|| encoded(&end(hit)))),
         ("held", of(4, &|| encoded(&held))),
+        ("rules", of(5, &|| encoded(&ScreenRules::from(&rules)))),
     ]
 }

@@ -1,14 +1,15 @@
-//! Classes of pawns: their configuration and body.
+//! Classes of pawns, with their configuration and body, and teams.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetRole, PawnClass, PawnModel};
 use bevy_unlag_lightyear::{AddPawnState, OwnPawnState};
+use bevy_unlag_rewind::Team;
 
 use super::Character;
 
-/// Adds the classes of one character.
+/// Adds the classes of one character, and once the sending of classes and teams.
 pub(super) fn add_character<C: Character>(app: &mut App) {
-    app.add_pawn_state::<PawnClass>(OwnPawnState::Follow);
+    app.add_pawn_state::<PawnClass>(OwnPawnState::Follow).add_pawn_state::<Team>(OwnPawnState::Follow);
     app.add_systems(FixedPreUpdate, apply_class::<C>);
 }
 

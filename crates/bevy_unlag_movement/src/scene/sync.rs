@@ -11,7 +11,7 @@ use bevy_rapier3d::{
 };
 use bevy_unlag_core::MoveSystems;
 
-use super::{MoverScene, PawnCapsule, base_poses, base_transforms, classification::SceneQueries};
+use super::{MoverScene, PawnCapsule, base_poses, base_transforms, classification::SceneQueries, gravity};
 use crate::{
     base::MovementBase,
     volume::{MoveVolume, OneWayCollider},
@@ -40,7 +40,9 @@ pub(crate) fn add_systems(app: &mut App) {
     .add_systems(
         FixedUpdate,
         (
-            (sync, base_poses::update_base_poses).chain().in_set(MoverSceneSystems::Sync),
+            (sync, base_poses::update_base_poses, gravity::update_world_gravity)
+                .chain()
+                .in_set(MoverSceneSystems::Sync),
             base_transforms::set_base_transforms_in_tick.in_set(MoverSceneSystems::Drive),
         ),
     )

@@ -6,6 +6,7 @@ use bevy_rapier3d::parry::{bounding_volume::Aabb, math::Pose, shape::SharedShape
 use crate::volume::{MoveVolume, VolumeId};
 
 /// Volume in world space.
+#[derive(Clone)]
 pub(super) struct Volume {
     pub(super) entity: Entity,
     pub(super) volume: MoveVolume,
@@ -15,9 +16,11 @@ pub(super) struct Volume {
 }
 
 /// All volumes: the highest priority first, then the lowest id.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Volumes {
     list: Vec<Volume>,
+    /// Counter of changes to the list.
+    revision: u64,
     /// Volumes that are ignored because their id is taken or [`VolumeId::NONE`].
     ignored: EntityHashSet,
 }
@@ -25,6 +28,16 @@ pub(super) struct Volumes {
 impl Volumes {
     pub(super) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Returns a number that changes with every active volume.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Returns whether any volume has a gravity of its own.
+    pub(super) fn have_gravity(&self) -> bool {
+        self.list.iter().any(|v| v.volume.gravity.is_some())
     }
 
     pub(super) fn at(&self, point: Vec3) -> Option<MoveVolume> {
@@ -59,6 +72,7 @@ impl Volumes {
             let rank = |v: &Volume| (core::cmp::Reverse(v.volume.priority), v.volume.id);
             let at = self.list.partition_point(|v| rank(v) < rank(&new));
             self.list.insert(at, new);
+            self.revision += 1;
         }
         other
     }
@@ -68,7 +82,9 @@ impl Volumes {
         self.ignored.remove(&entity);
         let before = self.list.len();
         self.list.retain(|v| v.entity != entity);
-        before != self.list.len()
+        let removed = before != self.list.len();
+        self.revision += u64::from(removed);
+        removed
     }
 
     /// Returns the ignored volumes, which may become valid when another one is removed.

@@ -8,7 +8,7 @@ use bevy_unlag_core::{
     BodyStep, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, ExtendedState, MoveModel,
     PoseSampler, VisualOffset,
 };
-use bevy_unlag_rewind::{DrawnQuery, MeleeArc, RewindFilter, StampOverride, Team};
+use bevy_unlag_rewind::{DrawnQuery, MeleeArc, RewindFilter, StampOverride, TargetHit, Team};
 
 use super::ShotRay;
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     arsenal::Arsenal,
     fire_input::{FireInput, MAX_OVERRIDES, ShooterView},
     fire_rules::FireRules,
+    friendly_fire::SparedTeam,
     spread,
     weapon::{Shot, SpreadSource, Weapon},
     weapon_extension::{PredictedShot, WeaponState},
@@ -87,13 +88,17 @@ impl ViewCapture<'_, '_> {
         });
         let mut sight = ShooterView::new(self.time.0, eye).with(overrides[..named].iter().copied());
         sight.bases = self.bases.0;
-        let exclude_team = team.filter(|_| !self.rules.friendly_fire).copied();
+        let spared = SparedTeam::new(self.rules.friendly_fire, team.copied());
         let unknown = weapon.spread.source == SpreadSource::Server && cone.half_angle > 0;
         let nobody = |_| false;
         // The client cannot know the spread, so the shot is shown without a hit.
         let predicate: Option<&(dyn Fn(Entity) -> bool + Sync)> = unknown.then_some(&nobody);
-        let filter = RewindFilter { exclude_team, predicate, ..RewindFilter::exclude(entity) };
-        let rays = self.rays(weapon, &round, eye, &filter);
+        let filter =
+            RewindFilter { exclude_team: spared.passed(), predicate, ..RewindFilter::exclude(entity) };
+        let blocks = |hit: &TargetHit| spared.is_blocked_by(self.query.team_of(hit));
+        let mut rays = self.rays(weapon, &round, eye, &filter, &blocks);
+        // A teammate that stops a ray is no hit.
+        rays.iter_mut().for_each(|ray| ray.drawn = ray.drawn.filter(|hit| !blocks(hit)));
         let hit = rays.iter().find_map(|ray| ray.drawn);
         fire.claim = hit.filter(|_| self.rules.claims.enabled()).map(|hit| hit.target);
         Some(CapturedView { sight, aim: *aim, fire, rays })
@@ -108,18 +113,21 @@ impl ViewCapture<'_, '_> {
         let here = M::eye(model, &state.body);
         // Approximate position after the coming step.
         let next = here + M::velocity(&state.body) * self.sampler.tick_seconds;
-        let drawn =
-            FireInput::rounded(self.rules.clamp_eye(next, shown + Vec3::Y * eye.0, EYE_TOLERANCE_SHARE));
+        let up = M::view_frame(&state.body).up;
+        let drawn = self.rules.clamp_eye((next, up), shown + up * eye.0, EYE_TOLERANCE_SHARE);
+        let drawn = FireInput::rounded(drawn);
         if self.query.world().is_clear(here, drawn) { drawn } else { FireInput::rounded(here) }
     }
 
-    /// Traces the rays of a shot against the drawn poses; empty for projectiles.
+    /// Traces the rays of a shot against the drawn poses; empty for projectiles. `blocks` tells whether a
+    /// target stops the shot without being hit.
     fn rays(
         &self,
         weapon: &Weapon,
         round: &PredictedShot,
         eye: Vec3,
         filter: &RewindFilter<'_>,
+        blocks: &dyn Fn(&TargetHit) -> bool,
     ) -> Vec<ShotRay> {
         let query = &self.query;
         let far =
@@ -128,7 +136,8 @@ impl ViewCapture<'_, '_> {
             Shot::Ray { range, pierce, .. } => {
                 let way = round.direction(round.seed, 0);
                 let drawn = query.cast_ray(eye, way, range, filter);
-                let reach = drawn.filter(|_| pierce == 0).map_or_else(|| far(way, range), |hit| hit.distance);
+                let stops = drawn.filter(|hit| pierce == 0 || blocks(hit));
+                let reach = stops.map_or_else(|| far(way, range), |hit| hit.distance);
                 vec![ShotRay { to: eye + way * reach, drawn }]
             }
             Shot::Pellets { count, range } => (0..u32::from(count))
@@ -148,7 +157,7 @@ impl ViewCapture<'_, '_> {
             }
             Shot::Melee { reach, half_angle, half_height, .. } => {
                 let way = round.direction(round.seed, 0);
-                let facing = Transform::default().looking_to(way, Vec3::Y).rotation;
+                let facing = Transform::default().looking_to(way, round.up).rotation;
                 let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };
                 let mut hits = Vec::new();
                 query.melee_arc(Isometry3d::new(eye, facing), &arc, filter, &mut hits);

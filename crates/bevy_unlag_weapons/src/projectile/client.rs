@@ -6,7 +6,7 @@ mod launch;
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::{
     CurrentTick, DrawnPose, DrawnViewTime, LocalControl, NetId, NetRole, PoseSample, PoseSampler, Tick,
-    ViewTime,
+    ViewTime, WorldGravity,
 };
 use bevy_unlag_rewind::{DrawnQuery, TargetHit, Team};
 
@@ -130,6 +130,7 @@ pub(crate) struct DisplayContext<'w, 's> {
     sampler: Res<'w, PoseSampler>,
     arsenal: Res<'w, Arsenal>,
     rules: Res<'w, FireRules>,
+    gravity: Res<'w, WorldGravity>,
     pawns: Query<'w, 's, Pawn>,
     teams: Query<'w, 's, &'static Team>,
     query: DrawnQuery<'w, 's>,

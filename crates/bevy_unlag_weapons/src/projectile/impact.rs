@@ -3,7 +3,10 @@
 use bevy::prelude::*;
 use bevy_unlag_rewind::{BlastHit, Miss, RewindFilter, RewindTime, Rewound, TargetHit};
 
-use super::server::{ProjectileContext, ProjectileOutput, ServerProjectile};
+use super::{
+    server::{ProjectileContext, ProjectileOutput, ServerProjectile},
+    trajectory::direction_or_down,
+};
 use crate::{
     projectile::ProjectileEndKind,
     shot_validation::{ShotHit, write_damage},
@@ -26,6 +29,8 @@ pub(super) struct Impact {
     /// Outward normal of the surface, if it hit the world.
     pub normal: Option<Vec3>,
     pub velocity: Vec3,
+    /// Up direction there.
+    pub up: Vec3,
     /// Direct hit, with the distance along the whole flight.
     pub direct: Option<TargetHit>,
 }
@@ -58,7 +63,7 @@ impl Impact {
         blasts: &mut ImpactBuffers,
         output: &mut ProjectileOutput,
     ) -> HitList {
-        let direction = self.velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        let direction = direction_or_down(self.velocity, self.up);
         blasts.struck.clear();
         blasts.struck.extend(self.direct.map(|hit| ShotHit {
             damage: weapon.damage.to(hit.group, hit.distance) * hit.factor * flight.shot.round.power(),
@@ -82,7 +87,7 @@ impl Impact {
         (air, then): (&ProjectileContext, &Rewound),
         blasts: &mut ImpactBuffers,
     ) {
-        let back = -self.velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        let back = -direction_or_down(self.velocity, self.up);
         let centre = self.point
             + match (self.normal, self.direct) {
                 (Some(normal), _) => normal * OFF_WALLS,
@@ -93,9 +98,11 @@ impl Impact {
         near.clear();
         own.clear();
         let shooter = flight.shot.shooter;
-        let blast = Explosion { splash, centre, shooter };
+        let blast = Explosion { splash, centre, up: self.up, shooter };
+        let exclude_team = flight.shot.spared.team();
+        let others = then.with_filter(RewindFilter { exclude_team, ..RewindFilter::exclude(shooter) });
         // The reason for an empty result does not matter here.
-        let _: Result<(), Miss> = then.blast(centre, splash.radius, near);
+        let _: Result<(), Miss> = others.blast(centre, splash.radius, near);
         near.iter().for_each(|reached| blast.strike(reached, then, struck));
         // The shooter is never sent to itself: its client predicts it, and the present is nearest to that.
         let itself = |entity| entity == shooter;
@@ -111,13 +118,14 @@ impl Impact {
 struct Explosion<'a> {
     splash: &'a Splash,
     centre: Vec3,
+    up: Vec3,
     shooter: Entity,
 }
 
 impl Explosion<'_> {
     /// Applies the splash to a reached target, posed as in `then`.
     fn strike(&self, reached: &BlastHit, then: &Rewound, struck: &mut Vec<ShotHit>) {
-        let Self { splash, centre, shooter } = *self;
+        let Self { splash, centre, up, shooter } = *self;
         let hit = reached.hit;
         if reached.visible <= 0.0 {
             return;
@@ -127,7 +135,7 @@ impl Explosion<'_> {
         let damage = splash.damage * part * if hit.entity == shooter { splash.own } else { 1.0 };
         let waist =
             then.pose(hit.entity).map_or(hit.point, |pose| pose.position + pose.rotation * (Vec3::Y * WAIST));
-        let direction = (waist - centre).try_normalize().unwrap_or(Vec3::Y);
+        let direction = (waist - centre).try_normalize().unwrap_or(up);
         let throw = direction * (splash.throw * part);
         match struck.iter_mut().find(|known| known.hit.entity == hit.entity) {
             // A direct hit and the splash do not add up: the larger damage counts.

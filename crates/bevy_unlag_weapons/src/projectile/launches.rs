@@ -4,9 +4,9 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewTime};
-use bevy_unlag_rewind::{QueryView, RewindLimits, StampOverride, Team};
+use bevy_unlag_rewind::{QueryView, RewindLimits, StampOverride};
 
-use crate::{fire_input::MAX_OVERRIDES, weapon_extension::PredictedShot};
+use crate::{fire_input::MAX_OVERRIDES, friendly_fire::SparedTeam, weapon_extension::PredictedShot};
 
 /// A projectile about to be launched; on the server.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,8 @@ pub(crate) struct PendingLaunch {
     pub id: NetId,
     /// The shot that launches it.
     pub round: PredictedShot,
-    /// Team that it cannot hit.
-    pub exclude_team: Option<Team>,
+    /// Team that it does not damage.
+    pub spared: SparedTeam,
     /// Start position, in metres.
     pub from: Vec3,
     /// View time of the shooter's screen, at which it showed remote pawns; `None` for the present.

@@ -1,7 +1,7 @@
 //! Server-side projectile simulation: catching up from the shooter's view time, then in step with the server.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, PoseSampler, SUB_TICKS, Tick, ViewTime};
+use bevy_unlag_core::{CurrentTick, PoseSampler, SUB_TICKS, Tick, ViewTime, WorldGravity, split_height};
 use bevy_unlag_rewind::{
     FlightStepHit, QueryView, RewindFilter, RewindQuery, RewindTime, Rewound, TargetHit,
 };
@@ -11,7 +11,7 @@ use super::{
     CatchUp, LaunchView, PathSegment, PendingLaunch, PendingLaunches, ProjectileEndKind, ProjectileLaunch,
     ProjectileRules, Trajectory, flying,
     impact::{Impact, ImpactBuffers},
-    trajectory::reflect,
+    trajectory::{direction_or_down, reflect},
 };
 use crate::{
     arsenal::Arsenal,
@@ -71,6 +71,7 @@ pub(crate) struct ProjectileContext<'w, 's> {
     sampler: Res<'w, PoseSampler>,
     arsenal: Res<'w, Arsenal>,
     rules: Res<'w, ProjectileRules>,
+    gravity: Res<'w, WorldGravity>,
     sent: Query<'w, 's, &'static SentSnapshots>,
 }
 
@@ -153,7 +154,7 @@ impl<'w, 's> ProjectileContext<'w, 's> {
         }
         let time = shot.at.unwrap_or(ViewTime::at(now));
         let launch = ProjectileLaunch::of(&shot.round, projectile, shot.id, shot.from, time);
-        let path = Trajectory::new(&launch, projectile, self.sampler.tick_seconds);
+        let path = self.path(&launch, projectile);
         output.launched(shot.shooter, launch);
         let pawn_bounces = [None; MAX_PAWN_BOUNCES_PER_TICK];
         flights.push(ServerProjectile {
@@ -166,6 +167,10 @@ impl<'w, 's> ProjectileContext<'w, 's> {
             off: None,
             pawn_bounces,
         });
+    }
+
+    fn path(&self, launch: &ProjectileLaunch, projectile: &Projectile) -> Trajectory {
+        Trajectory::new(launch, projectile, self.sampler.tick_seconds).in_gravity(&self.gravity)
     }
 
     /// Returns the newest view time up to which displayed poses are known: all clients have been sent
@@ -218,7 +223,8 @@ impl<'w, 's> ProjectileContext<'w, 's> {
     /// Returns the poses that the shooter's screen shows at a view time.
     fn at<'a>(&'a self, flight: &'a ServerProjectile, time: ViewTime) -> Rewound<'a, 'w, 's> {
         let shot = &flight.shot;
-        let filter = RewindFilter { exclude_team: shot.exclude_team, ..RewindFilter::exclude(shot.shooter) };
+        let exclude_team = shot.spared.passed();
+        let filter = RewindFilter { exclude_team, ..RewindFilter::exclude(shot.shooter) };
         let caught_up = self.rules.catch_up == CatchUp::Displayed || time.since(self.now(flight)) > 0;
         let present = || self.query.at(RewindTime::Now).ok();
         if let Some(present) = (!caught_up).then(present).flatten() {
@@ -244,12 +250,12 @@ impl<'w, 's> ProjectileContext<'w, 's> {
             }
         }
         let Some(end) = flight.path.end() else { return StepOutcome::Flies };
-        let velocity = flight.path.at(end.age).1;
         StepOutcome::DisplayedEnd(Impact {
             age: end.age,
             point: end.point,
             normal: end.normal,
-            velocity,
+            velocity: flight.path.at(end.age).1,
+            up: flight.path.up(),
             direct: None,
         })
     }
@@ -267,7 +273,7 @@ impl<'w, 's> ProjectileContext<'w, 's> {
             let nobody = flight.reached_pawn_bounce_limit(piece.from);
             let allowed = |entity| !nobody && Some(entity) != off;
             let filter = RewindFilter {
-                exclude_team: flight.shot.exclude_team,
+                exclude_team: flight.shot.spared.passed(),
                 predicate: (nobody || off.is_some()).then_some(&allowed),
                 ..RewindFilter::exclude(flight.shot.shooter)
             };
@@ -280,20 +286,23 @@ impl<'w, 's> ProjectileContext<'w, 's> {
                 let (age, point) = (piece.age(part), hit.point);
                 flight.distance += point.distance(piece.a);
                 let standing = self.at(flight, flight.moment(age)).pose(hit.entity).ok();
-                let middle = standing.map_or(point, |pose| pose.position);
-                let velocity = flight.path.at(age).1;
-                if flight.try_bounce_off_pawn((hit.entity, point, middle), (age, velocity), projectile) {
-                    flight.path = Trajectory::new(&flight.launch, projectile, self.sampler.tick_seconds);
+                let (velocity, up) = (flight.path.at(age).1, flight.path.up());
+                let pillar = standing.map_or((point, up), |pose| (pose.position, pose.up()));
+                if flight.try_bounce_off_pawn((hit.entity, point, pillar), (age, velocity), projectile) {
+                    flight.path = self.path(&flight.launch, projectile);
                     return Some(StepOutcome::Bounced);
                 }
-                let direct = Some(TargetHit { distance: flight.distance, ..hit });
-                Some(StepOutcome::DisplayedEnd(Impact { age, point, normal: None, velocity, direct }))
+                // It ends at a teammate that blocks it as at a wall.
+                let blocked = flight.shot.spared.is_blocked_by(self.query.team_of(&hit));
+                let normal = blocked.then(|| -direction_or_down(velocity, up));
+                let direct = (!blocked).then_some(TargetHit { distance: flight.distance, ..hit });
+                Some(StepOutcome::DisplayedEnd(Impact { age, point, normal, velocity, up, direct }))
             }
             Some(FlightStepHit::Occluder { part, .. }) => {
                 let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
-                let velocity = flight.path.at(age).1;
-                let normal = Some(-velocity.try_normalize().unwrap_or(Vec3::NEG_Y));
-                Some(StepOutcome::DisplayedEnd(Impact { age, point, normal, velocity, direct: None }))
+                let (velocity, up) = (flight.path.at(age).1, flight.path.up());
+                let normal = Some(-direction_or_down(velocity, up));
+                Some(StepOutcome::DisplayedEnd(Impact { age, point, normal, velocity, up, direct: None }))
             }
             None => {
                 flight.distance += piece.a.distance(piece.b);
@@ -312,11 +321,11 @@ impl ServerProjectile {
     /// Relaunches the projectile off a pawn that it met, if it bounces off pawns.
     fn try_bounce_off_pawn(
         &mut self,
-        (entity, at, middle): (Entity, Vec3, Vec3),
+        (entity, at, pillar): (Entity, Vec3, (Vec3, Vec3)),
         (age, velocity): (f64, Vec3),
         projectile: &Projectile,
     ) -> bool {
-        let Some((from, velocity)) = bounce_off_pawn((at, middle), velocity, projectile, self.path.bounces())
+        let Some((from, velocity)) = bounce_off_pawn((at, pillar), velocity, projectile, self.path.bounces())
         else {
             return false;
         };
@@ -345,17 +354,39 @@ impl ServerProjectile {
     }
 }
 
-/// Returns position and velocity after a bounce off a pawn centred at `middle`, as off an upright pillar;
-/// `None` if the projectile does not bounce off pawns.
+/// Returns position and velocity after a bounce at `at` off a pawn at `middle`, as off a pillar along its up
+/// direction; `None` if the projectile does not bounce off pawns.
 pub(super) fn bounce_off_pawn(
-    (at, middle): (Vec3, Vec3),
+    (at, (middle, up)): (Vec3, (Vec3, Vec3)),
     velocity: Vec3,
     projectile: &Projectile,
     bounces: u8,
 ) -> Option<(Vec3, Vec3)> {
     let bounce = projectile.bounce.filter(|bounce| bounce.off_pawns && bounces < bounce.times)?;
-    let outwards = (at - middle).with_y(0.0).try_normalize();
-    let back = || -velocity.with_y(0.0).try_normalize().unwrap_or(Vec3::Y);
+    let level = |vector: Vec3| split_height(vector, up).0.try_normalize();
+    let outwards = level(at - middle);
+    let back = || -level(velocity).unwrap_or(up);
     let normal = outwards.unwrap_or_else(back);
     Some((at + normal * SKIN, reflect(velocity, normal, bounce.keep)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weapon::Bounce;
+
+    #[test]
+    fn bounce_off_a_pawn_is_level_for_the_pawn() {
+        let bounce = Some(Bounce { times: 3, keep: 1.0, off_pawns: true });
+        let disc = Projectile { speed: 9.0, radius: 0.0, gravity: 0.0, life: 1.0, bounce, splash: None };
+        for up in [Vec3::Y, Vec3::NEG_Y, Vec3::X, Vec3::NEG_Z] {
+            // It meets the pawn on its side, above its middle, and falls.
+            let aside = up.any_orthonormal_vector();
+            let (at, velocity) = (aside * 0.3 + up * 1.2, aside * -8.0 - up * 2.0);
+            let bounced = bounce_off_pawn((at, (Vec3::ZERO, up)), velocity, &disc, 0);
+            let (from, velocity) = bounced.expect("it bounces");
+            assert!(from.distance(at + aside * SKIN) < 1e-5, "{up}: {from}");
+            assert!(velocity.distance(aside * 8.0 - up * 2.0) < 1e-4, "{up}: {velocity}");
+        }
+    }
 }

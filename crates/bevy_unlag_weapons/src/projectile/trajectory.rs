@@ -2,7 +2,7 @@
 //! the same static geometry.
 
 use bevy::prelude::*;
-use bevy_unlag_core::SUB_TICKS;
+use bevy_unlag_core::{LocalGravity, SUB_TICKS, WorldGravity};
 use bevy_unlag_rewind::{Ballistic, WallContact};
 
 use super::ProjectileLaunch;
@@ -68,12 +68,19 @@ pub struct PathEnd {
 
 /// Trajectory of a projectile that hits no pawn: a ballistic path with bounces off walls, until it ends at a
 /// wall or its lifetime is over. Each tick of age is tested against static geometry in a few straight
-/// segments. The result is a pure function of the [launch](ProjectileLaunch), independent of who evaluates it
-/// and how often.
+/// segments, and falls along the gravity of the place where that tick begins. The result is a pure function of
+/// the [launch](ProjectileLaunch), independent of who evaluates it and how often.
 #[derive(Clone, Debug)]
 pub struct Trajectory {
     start: Ballistic,
     started_bounces: u8,
+    /// Acceleration in ordinary gravity.
+    weight: f32,
+    /// Gravity at the shooter, for where it is unknown.
+    at_launch: LocalGravity,
+    gravity: WorldGravity,
+    /// Gravity in the last simulated tick.
+    here: LocalGravity,
     radius: f32,
     bounce: Option<Bounce>,
     /// Age at the end of the lifetime, in ticks.
@@ -82,6 +89,8 @@ pub struct Trajectory {
     /// Number of whole ticks of age that have been simulated.
     ticks: u32,
     now: Ballistic,
+    /// Whether it has come to rest.
+    lies: bool,
     bounces: u8,
     /// Segments of the last simulated tick.
     segments: [PathSegment; MAX_BOUNCES_PER_TICK + 2],
@@ -90,10 +99,12 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Creates the trajectory of a launch, in an app with the given tick length in seconds.
+    /// Creates the trajectory of a launch, in an app with the given tick length in seconds. It falls along the
+    /// shooter's up direction at the launch; see [`in_gravity`](Self::in_gravity).
     #[must_use]
     pub fn new(launch: &ProjectileLaunch, projectile: &Projectile, tick_seconds: f32) -> Self {
-        let gravity = Vec3::NEG_Y * projectile.gravity;
+        let at_launch = LocalGravity { up: launch.up.direction(), scale: 1.0 };
+        let gravity = at_launch.acceleration(projectile.gravity);
         let start = Ballistic { position: launch.from, velocity: launch.velocity(), gravity };
         let sound = start.position.is_finite() && start.velocity.is_finite() && gravity.is_finite();
         let life = f64::from(ticks(projectile.life, tick_seconds));
@@ -101,12 +112,17 @@ impl Trajectory {
         let mut path = Self {
             start,
             started_bounces: launch.bounces,
+            weight: projectile.gravity,
+            at_launch,
+            gravity: WorldGravity::default(),
+            here: at_launch,
             radius: projectile.radius.max(0.0),
             bounce: projectile.bounce,
             life: if sound { (life - flown).max(0.0) } else { 0.0 },
             tick_seconds,
             ticks: 0,
             now: start,
+            lies: false,
             bounces: launch.bounces,
             segments: default(),
             count: 0,
@@ -116,8 +132,16 @@ impl Trajectory {
         path
     }
 
+    /// Lets it fall along the gravity of every place that it passes, where that is known. Call it before the
+    /// trajectory is evaluated.
+    #[must_use]
+    pub fn in_gravity(self, gravity: &WorldGravity) -> Self {
+        Self { gravity: gravity.clone(), ..self }
+    }
+
     fn restart(&mut self) {
-        (self.now, self.bounces) = (self.start, self.started_bounces);
+        (self.now, self.lies, self.here) = (self.start, false, self.at_launch);
+        self.bounces = self.started_bounces;
         (self.ticks, self.count, self.end) = (0, 0, None);
         if self.life <= 0.0 {
             self.end = Some(PathEnd { age: 0.0, point: self.start.position, normal: None });
@@ -128,6 +152,12 @@ impl Trajectory {
     #[must_use]
     pub fn end(&self) -> Option<PathEnd> {
         self.end
+    }
+
+    /// Returns the up direction in the last simulated tick, a unit vector.
+    #[must_use]
+    pub fn up(&self) -> Vec3 {
+        self.here.up
     }
 
     /// Returns the number of bounces so far.
@@ -150,6 +180,10 @@ impl Trajectory {
             return;
         }
         self.count = 0;
+        if !self.lies {
+            self.here = self.gravity.at(self.now.position).unwrap_or(self.at_launch);
+            self.now.gravity = self.here.acceleration(self.weight);
+        }
         let mut at = f64::from(self.ticks);
         self.ticks += 1;
         let until = f64::from(self.ticks).min(self.life);
@@ -184,6 +218,7 @@ impl Trajectory {
             let stuck = self.count > MAX_BOUNCES_PER_TICK;
             if lies || stuck {
                 leaves = Vec3::ZERO;
+                self.lies = true;
             }
             let gravity = if lies || stuck { Vec3::ZERO } else { gravity };
             self.now = Ballistic { position: point + wall.normal * SKIN, velocity: leaves, gravity };
@@ -236,10 +271,15 @@ impl Trajectory {
         piece.map_or((self.start.position, self.start.velocity), |piece| {
             let passed = (age.clamp(piece.from, piece.to) - piece.from) as f32 * self.tick_seconds;
             let moves = piece.velocity != Vec3::ZERO;
-            let pulled = if moves { self.start.gravity * passed } else { Vec3::ZERO };
+            let pulled = if moves { self.here.acceleration(self.weight) * passed } else { Vec3::ZERO };
             (piece.at(age), piece.velocity + pulled)
         })
     }
+}
+
+/// Returns the unit direction of a velocity, or down if it is zero.
+pub(super) fn direction_or_down(velocity: Vec3, up: Vec3) -> Vec3 {
+    velocity.try_normalize().unwrap_or(LocalGravity { up, scale: 1.0 }.down())
 }
 
 /// Reflects a velocity off a surface and scales it by `keep`.

@@ -1,7 +1,9 @@
 //! Wire format of projectile launches and ends.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, NetId, SUB_TICKS, Tick, ViewTime, Wire, WireError};
+use bevy_unlag_core::{
+    BitReader, BitWriter, NetId, SUB_TICKS, Tick, Up, ViewTime, Wire, WireError, look_angles,
+};
 use bevy_unlag_rewind::HitGroup;
 
 use crate::{
@@ -26,8 +28,10 @@ pub struct ProjectileLaunch {
     pub time: ViewTime,
     /// Start position, in metres; the resolution on the wire is 4 mm.
     pub from: Vec3,
-    /// Direction.
+    /// Direction in the world.
     pub aim: Aim,
+    /// Up direction of the shooter: the projectile falls against it where gravity is not known.
+    pub up: Up,
     /// Speed, in metres per second; the resolution on the wire is 1/64 m/s.
     pub speed: f32,
     /// Number of bounces before this launch.
@@ -61,7 +65,8 @@ impl ProjectileLaunch {
         time: ViewTime,
     ) -> Self {
         let straight = round.cone.half_angle == 0 && round.fire.pellets().len() == 0;
-        let aim = if straight { round.cone.aim } else { Aim::from_direction(round.direction(round.seed, 0)) };
+        let up = Up::new(round.up);
+        let aim = if straight { round.cone.aim } else { aim_along(round.direction(round.seed, 0), up) };
         let speed = projectile.speed * round.power();
         let launch = Self {
             shooter,
@@ -70,6 +75,7 @@ impl ProjectileLaunch {
             time,
             from,
             aim,
+            up,
             speed,
             bounces: 0,
             flown: 0,
@@ -84,7 +90,7 @@ impl ProjectileLaunch {
         let launch = Self {
             time: self.time.later(i64::from(passed)),
             from,
-            aim: Aim::from_direction(velocity.try_normalize().unwrap_or(Vec3::NEG_Z)),
+            aim: aim_along(velocity.try_normalize().unwrap_or(Vec3::NEG_Z), self.up),
             speed: velocity.length(),
             bounces,
             flown: self.flown.saturating_add(passed),
@@ -112,7 +118,16 @@ impl ProjectileLaunch {
     }
 }
 
-/// 24 bytes; 27 after a bounce off a pawn.
+/// Returns the aim along a direction in the world. Only where +Y is not up, it may point straight up or down.
+fn aim_along(direction: Vec3, up: Up) -> Aim {
+    if up == Up::Y {
+        return Aim::from_direction(direction);
+    }
+    let (yaw, pitch) = look_angles(direction);
+    Aim { yaw, pitch }
+}
+
+/// 24 bytes; 28 after a bounce off a pawn. An up direction other than +Y adds two.
 impl Wire for ProjectileLaunch {
     fn write(&self, w: &mut BitWriter) {
         w.bits(u32::from(self.shooter.0), 16);
@@ -130,6 +145,10 @@ impl Wire for ProjectileLaunch {
         }
         w.bits(u32::from(self.aim.yaw), 16);
         w.signed(i32::from(self.aim.pitch), 16);
+        w.bool(self.up != Up::Y);
+        if self.up != Up::Y {
+            self.up.write(w);
+        }
         w.bits(rounded(self.speed.max(0.0), SPEED_UNITS, SPEED_BITS + 1).cast_unsigned(), SPEED_BITS);
         let bounced = (self.bounces, self.flown) != (0, 0);
         w.bool(bounced);
@@ -146,9 +165,10 @@ impl Wire for ProjectileLaunch {
         let mut axis = || Ok(r.signed(PLACE_BITS)? as f32 / PLACE_UNITS);
         let from = Vec3::new(axis()?, axis()?, axis()?);
         let aim = Aim { yaw: r.bits(16)? as u16, pitch: r.signed(16)? as i16 };
+        let up = if r.bool()? { Up::read(r)? } else { Up::Y };
         let speed = r.bits(SPEED_BITS)? as f32 / SPEED_UNITS;
         let (bounces, flown) = if r.bool()? { (r.bits(8)? as u8, r.bits(FLOWN_BITS)?) } else { (0, 0) };
-        Ok(Self { shooter, shot, weapon, time, from, aim, speed, bounces, flown })
+        Ok(Self { shooter, shot, weapon, time, from, aim, up, speed, bounces, flown })
     }
 }
 

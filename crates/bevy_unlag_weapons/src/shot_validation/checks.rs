@@ -12,16 +12,16 @@ use crate::{
 };
 
 /// Returns the eye position that the shot is traced from: the drawn eye, or the nearest position within the
-/// tolerance of the server's eye position. A large distance alone is no reason for a refusal: a pawn that was
+/// tolerance of the server's eye position, for a pawn with this up direction. A large distance alone is no reason for a refusal: a pawn that was
 /// knocked back, or extrapolated because moves were missing, sees itself elsewhere for a round trip. But no
 /// wall may be in between.
 pub(super) fn eye(
-    own: Vec3,
+    (own, up): (Vec3, Vec3),
     drawn: Vec3,
     rules: &FireRules,
     query: &RewindQuery,
 ) -> Result<Vec3, ShotRefusal> {
-    let near = rules.clamp_eye(own, drawn, 1.0);
+    let near = rules.clamp_eye((own, up), drawn, 1.0);
     if query.world().is_clear(own, near) { Ok(near) } else { Err(ShotRefusal::Eye) }
 }
 
@@ -98,6 +98,7 @@ mod tests {
                 ago: 0,
             },
             cone: SpreadCone { aim: of(aim), half_angle: 0 },
+            up: Vec3::Y,
             seed: 0,
             power: 255,
         }
@@ -134,14 +135,34 @@ mod tests {
     fn distant_eye_is_clamped_to_the_tolerance() {
         let rules = FireRules { eye_tolerance: 0.5, eye_height_tolerance: 1.0, ..FireRules::default() };
         let own = Vec3::new(10.0, 1.6, -4.0);
-        let from = |off: Vec3| rules.clamp_eye(own, own + off, 1.0) - own;
+        let from = |off: Vec3| rules.clamp_eye((own, Vec3::Y), own + off, 1.0) - own;
         let near =
             |off: Vec3, wanted: Vec3| assert!(from(off).distance(wanted) < 1e-5, "{off}: {}", from(off));
         near(Vec3::new(0.3, -0.9, 0.3), Vec3::new(0.3, -0.9, 0.3));
         near(Vec3::new(0.0, 3.0, -2.0), Vec3::new(0.0, 1.0, -0.5));
         near(Vec3::new(3.0, -0.2, 4.0), Vec3::new(0.3, -0.2, 0.4));
         let none = FireRules { eye_tolerance: -1.0, eye_height_tolerance: f32::NAN, ..rules };
-        assert_eq!(none.clamp_eye(own, own + Vec3::ONE, 1.0), own);
+        assert_eq!(none.clamp_eye((own, Vec3::Y), own + Vec3::ONE, 1.0), own);
+    }
+
+    #[test]
+    fn eye_tolerances_turn_with_the_up_direction() {
+        let rules = FireRules { eye_tolerance: 0.5, eye_height_tolerance: 1.0, ..FireRules::default() };
+        let own = Vec3::new(41.6, 0.0, -4.0);
+        for (up, turn) in [
+            (Vec3::NEG_Y, Quat::from_rotation_x(core::f32::consts::PI)),
+            (Vec3::X, Quat::from_rotation_z(-core::f32::consts::FRAC_PI_2)),
+        ] {
+            assert!((turn * Vec3::Y).distance(up) < 1e-6);
+            for (off, wanted) in [
+                (Vec3::new(0.3, -0.9, 0.3), Vec3::new(0.3, -0.9, 0.3)),
+                (Vec3::new(0.0, 3.0, -2.0), Vec3::new(0.0, 1.0, -0.5)),
+                (Vec3::new(3.0, -0.2, 4.0), Vec3::new(0.3, -0.2, 0.4)),
+            ] {
+                let near = rules.clamp_eye((own, up), own + turn * off, 1.0) - own;
+                assert!(near.distance(turn * wanted) < 1e-4, "{up}, {off}: {near}");
+            }
+        }
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub(super) struct HitTest<'a> {
     pub claimed: Option<ClaimedTarget>,
     /// Tick length in seconds.
     pub dt: f32,
+    /// Whether a target stops the shot without being hit.
+    pub blocks: &'a dyn Fn(&TargetHit) -> bool,
 }
 
 /// Results and buffers of hit tests.
@@ -68,7 +70,7 @@ impl HitTests {
     }
 
     pub fn run(&mut self, then: &Rewound, question: &HitTest) {
-        let HitTest { weapon, round, eye, seed, claimed, dt } = *question;
+        let HitTest { weapon, round, eye, seed, claimed, dt, blocks } = *question;
         let direction = round.direction(seed, 0);
         let power = round.power();
         let struck = |hit: TargetHit, direction: Vec3, part: f32| ShotHit {
@@ -84,13 +86,14 @@ impl HitTests {
                     None => then.cast_ray(eye, direction, range),
                 };
                 self.reach = reach(&answer);
-                self.struck.extend(answer.ok().map(|hit| struck(hit, direction, 1.0)));
+                let hit = answer.ok().filter(|hit| !blocks(hit));
+                self.struck.extend(hit.map(|hit| struck(hit, direction, 1.0)));
             }
             Shot::Ray { range, pierce, pierced } => {
                 let answer =
                     then.cast_ray_all(eye, direction, range, WallPenetration::Stop, &mut self.pierced);
                 let wall = answer.ok().flatten().map(|wall| wall.distance);
-                let mut part = 1.0;
+                let (mut part, mut blocked) = (1.0, None);
                 for hit in &self.pierced {
                     // A ray that pierces several hit boxes of one target hits it once.
                     if self.struck.iter().any(|known| known.hit.target == hit.target) {
@@ -99,29 +102,34 @@ impl HitTests {
                     if self.struck.len() > usize::from(pierce) {
                         break;
                     }
+                    if blocks(hit) {
+                        blocked = Some(hit.distance);
+                        break;
+                    }
                     self.struck.push(struck(*hit, direction, part));
                     part *= pierced;
                 }
                 let stopped = (self.struck.len() > usize::from(pierce)).then(|| self.struck.last()).flatten();
-                self.reach = stopped.map(|last| last.hit.distance).or(wall);
+                self.reach = blocked.or(stopped.map(|last| last.hit.distance)).or(wall);
             }
             Shot::Pellets { count, range } => {
                 self.directions.clear();
                 self.directions.extend((0..u32::from(count)).map(|pellet| round.direction(seed, pellet)));
                 then.cast_pellets(eye, &self.directions, range, &mut self.posed, &mut self.pellets);
                 let answers = self.pellets.results().iter().zip(&self.directions);
-                self.struck.extend(
-                    answers
-                        .filter_map(|(answer, way)| Some(struck(answer.as_ref().ok().copied()?, *way, 1.0))),
-                );
+                self.struck.extend(answers.filter_map(|(answer, way)| {
+                    let hit = answer.as_ref().ok().copied().filter(|hit| !blocks(hit))?;
+                    Some(struck(hit, *way, 1.0))
+                }));
             }
             Shot::Melee { reach, half_angle, half_height, backstab } => {
                 let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };
-                let facing = Transform::default().looking_to(direction, Vec3::Y).rotation;
+                let facing = Transform::default().looking_to(direction, round.up).rotation;
                 self.swing.clear();
                 // The reason for an empty result does not matter here.
                 let _: Result<(), Miss> = then.melee_arc(Isometry3d::new(eye, facing), &arc, &mut self.swing);
-                self.struck.extend(self.swing.iter().map(|swing| {
+                let swings = self.swing.iter().filter(|swing| !blocks(&swing.hit));
+                self.struck.extend(swings.map(|swing| {
                     let part = if swing.from_behind(BACKSTAB_ANGLE) { backstab } else { 1.0 };
                     struck(swing.hit, direction, part)
                 }));
@@ -129,7 +137,8 @@ impl HitTests {
             Shot::Beam { range, radius } => {
                 let answer = then.cast_ball(eye, direction, range, radius);
                 self.reach = reach(&answer);
-                self.struck.extend(answer.ok().map(|hit| struck(hit, direction, dt)));
+                let hit = answer.ok().filter(|hit| !blocks(hit));
+                self.struck.extend(hit.map(|hit| struck(hit, direction, dt)));
             }
             Shot::Projectile(_) => {}
         }

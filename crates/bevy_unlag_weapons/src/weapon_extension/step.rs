@@ -80,9 +80,10 @@ impl WeaponState {
             before: self.look,
             fastest_turn: self.turned_to(look, dt),
             cone: SpreadCone {
-                aim: self.with_recoil(fire.aim(look)),
+                aim: self.with_recoil(fire.aim(look)).to_world(&body.frame),
                 half_angle: half_angle.min(16_000.0) as u16,
             },
+            up: body.frame.up,
             seed: shot_seed(self.seed, self.shots.wrapping_add(1)),
             power,
         })

@@ -1,7 +1,7 @@
 //! Predicted weapon state, tick by tick.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
+use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick, ViewFrame};
 use bevy_unlag_weapons::{
     Ammo, Arsenal, FastestTurn, FireInput, FireMode, NotFired, PredictedShot, Recoil, Reload, Shot, Spread,
     Weapon, WeaponEvent, WeaponExtension, WeaponId, WeaponInput, WeaponState,
@@ -25,7 +25,7 @@ impl Hand {
         let arsenal = Arsenal::new(weapons).expect("valid weapons");
         let all: Vec<WeaponId> = arsenal.iter().map(|(id, _)| id).collect();
         let state = WeaponState::new(&arsenal, &all, 7);
-        let body = BodyStep { look: (0, 0), velocity: Vec3::ZERO, grounded: true };
+        let body = BodyStep { look: (0, 0), frame: ViewFrame::WORLD, velocity: Vec3::ZERO, grounded: true };
         Self { arsenal, state, tick: Tick(0), body, pulled: false, was_down: false, events: Vec::new() }
     }
 

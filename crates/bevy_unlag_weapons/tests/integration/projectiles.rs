@@ -1,8 +1,10 @@
 //! Projectiles on a server and on a shooter's screen, without a network.
 
 mod agreement;
+mod gravity;
 mod impacts;
 mod joining;
 mod screens;
 mod stage;
+mod teams;
 mod tunnelling;

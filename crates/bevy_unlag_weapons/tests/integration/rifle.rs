@@ -1,6 +1,8 @@
 //! Weapons through the public API: a listen server host shoots a dummy.
 
+mod gravity;
 mod range;
 mod rounds;
 mod shot_kinds;
+mod teams;
 mod trigger;

@@ -9,10 +9,12 @@ use super::{
     ProjectileDisappeared,
 };
 use crate::{
+    friendly_fire::SparedTeam,
     projectile::{
         PathSegment, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
         display::{DisplayedEnd, DisplayedProjectile},
         server::bounce_off_pawn,
+        trajectory::direction_or_down,
     },
     weapon::Projectile,
 };
@@ -70,7 +72,7 @@ impl DisplayContext<'_, '_> {
     /// Removes a projectile without any visible effect.
     pub(super) fn remove_silently(&self, shown: &mut DisplayedProjectile, shows: &mut DisplayOutput) {
         let (point, velocity) = shown.drawn();
-        let normal = -velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        let normal = -direction_or_down(velocity, shown.path.up());
         self.finish(
             shown,
             &DisplayedEnd { point, normal, kind: ProjectileEndKind::Gone, drawn: None },
@@ -98,9 +100,12 @@ impl DisplayContext<'_, '_> {
         let projectile = self.projectile(shown.launch.weapon).copied();
         let (radius, off) = (projectile.map_or(0.0, |projectile| projectile.radius), shown.off);
         let allowed = |entity| Some(entity) != off;
-        let filter = own.map(|own| {
-            let exclude_team = self.teams.get(own).ok().filter(|_| !self.rules.friendly_fire).copied();
-            RewindFilter { exclude_team, predicate: Some(&allowed), ..RewindFilter::exclude(own) }
+        let own_team = own.and_then(|own| self.teams.get(own).ok()).copied();
+        let spared = SparedTeam::new(self.rules.friendly_fire, own_team);
+        let filter = own.map(|own| RewindFilter {
+            exclude_team: spared.passed(),
+            predicate: Some(&allowed),
+            ..RewindFilter::exclude(own)
         });
         let part = |age: f64| (1.0 - (now - age) / frame.max(1e-6)) as f32;
         self.for_each_segment(shown, from, until, |piece| {
@@ -113,7 +118,7 @@ impl DisplayContext<'_, '_> {
             met.is_none()
         });
         let against =
-            |shown: &DisplayedProjectile, age| -shown.path.at(age).1.try_normalize().unwrap_or(Vec3::NEG_Y);
+            |shown: &DisplayedProjectile, age| -direction_or_down(shown.path.at(age).1, shown.path.up());
         if let Some((met, piece)) = met {
             let (part, hit) = match met {
                 FlightStepHit::Target { hit, part } => (part, Some(hit)),
@@ -125,6 +130,8 @@ impl DisplayContext<'_, '_> {
             {
                 return None;
             }
+            // It ends at a teammate that blocks it as at a wall.
+            let hit = hit.filter(|hit| !spared.is_blocked_by(self.query.team_of(hit)));
             let kind = hit.map_or(ProjectileEndKind::Wall, |hit| ProjectileEndKind::Hit {
                 target: hit.target,
                 group: hit.group,
@@ -157,11 +164,11 @@ impl DisplayContext<'_, '_> {
         (hit, age, point): (TargetHit, f64, Vec3),
         projectile: Option<Projectile>,
     ) -> bool {
-        let middle = self.pawns.get(hit.entity).ok().and_then(|(_, _, _, drawn, _)| drawn);
-        let middle = middle.map_or(point, |drawn| drawn.pose.position);
+        let drawn = self.pawns.get(hit.entity).ok().and_then(|(_, _, _, drawn, _)| drawn);
+        let pillar = drawn.map_or((point, shown.path.up()), |drawn| (drawn.pose.position, drawn.pose.up()));
         let (velocity, bounces) = (shown.path.at(age).1, shown.path.bounces());
         let Some((from, velocity)) = projectile
-            .and_then(|projectile| bounce_off_pawn((point, middle), velocity, &projectile, bounces))
+            .and_then(|projectile| bounce_off_pawn((point, pillar), velocity, &projectile, bounces))
         else {
             return false;
         };

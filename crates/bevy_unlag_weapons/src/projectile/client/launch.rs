@@ -1,6 +1,7 @@
 //! Projectile launches from the server and from the local player.
 
-use bevy_unlag_core::{NetRole, SUB_TICKS, ViewTime};
+use bevy::prelude::*;
+use bevy_unlag_core::{NetRole, PoseSample, SUB_TICKS, ViewTime, split_height};
 
 use super::DisplayContext;
 use crate::{
@@ -46,7 +47,8 @@ impl DisplayContext<'_, '_> {
     }
 
     pub(super) fn path(&self, launch: &ProjectileLaunch) -> Option<Trajectory> {
-        Some(Trajectory::new(launch, self.projectile(launch.weapon)?, self.sampler.tick_seconds))
+        let path = Trajectory::new(launch, self.projectile(launch.weapon)?, self.sampler.tick_seconds);
+        Some(path.in_gravity(&self.gravity))
     }
 
     /// Shows the local player's projectile immediately; a listen server host's appears in the same frame, on
@@ -118,7 +120,7 @@ impl DisplayContext<'_, '_> {
         shown.age = age;
         // It has flown for a while already, but is displayed as leaving its shooter's drawn pose.
         let drawn = pawn.and_then(|(_, _, _, drawn, _)| drawn).filter(|drawn| drawn.pose.alive);
-        let muzzle = drawn.map_or(launch.from, |drawn| drawn.pose.position.with_y(launch.from.y));
+        let muzzle = drawn.map_or(launch.from, |drawn| at_height_of(launch.from, &drawn.pose));
         let near = muzzle.distance(launch.from) < MUZZLE_SNAP_DISTANCE;
         if launch.flown == 0 && age as f32 * self.sampler.tick_seconds < RECENT_LAUNCH {
             shown.ease_from(if near { muzzle } else { launch.from }, EASE_TIME);
@@ -141,4 +143,13 @@ impl DisplayContext<'_, '_> {
             each,
         );
     }
+}
+
+/// Returns the point on the axis of a drawn pawn at the height of another point.
+fn at_height_of(point: Vec3, pose: &PoseSample) -> Vec3 {
+    let (middle, up) = (pose.position, pose.up());
+    if up == Vec3::Y {
+        return middle.with_y(point.y);
+    }
+    middle + up * split_height(point - middle, up).1
 }

@@ -1,4 +1,4 @@
-use bevy_unlag_core::{NetId, Tick, ViewTime};
+use bevy_unlag_core::{NetId, Tick, Up, ViewTime};
 
 use super::*;
 use crate::{aim::Aim, weapon::WeaponId};
@@ -13,6 +13,7 @@ fn launch(from: Vec3, velocity: Vec3) -> ProjectileLaunch {
         time: ViewTime::at(Tick(90)),
         from,
         aim: Aim::from_direction(velocity),
+        up: Up::Y,
         speed: velocity.length(),
         bounces: 0,
         flown: 0,
@@ -156,4 +157,90 @@ fn path_with_non_finite_parameters_ends_immediately() {
     let mut path = Trajectory::new(&launch(Vec3::ZERO, Vec3::X), &shell(), f32::NAN);
     path.for_each_segment(0.0, 1e9, nothing, |_| true);
     assert!(path.end().is_some());
+}
+
+/// The path of a launch turned by `turn`, turned back.
+fn turned_back(turn: Quat, gravity: Option<LocalGravity>) -> Vec<Vec3> {
+    let velocity = Vec3::new(9.0, 12.0, -4.0);
+    let start = ProjectileLaunch { up: Up::new(turn * Vec3::Y), ..launch(Vec3::ZERO, turn * velocity) };
+    let mut path = Trajectory::new(&start, &shell(), DT);
+    if let Some(gravity) = gravity {
+        path = path.in_gravity(&WorldGravity::new(move |_| gravity));
+    }
+    let mut points = Vec::new();
+    path.for_each_segment(0.0, 192.0, nothing, |piece| {
+        points.push(turn.inverse() * piece.b);
+        true
+    });
+    points
+}
+
+#[test]
+fn path_turns_with_gravity_and_without_a_field_with_the_shooter() {
+    let upright = turned_back(Quat::IDENTITY, None);
+    let half_turn = core::f32::consts::PI;
+    for turn in [Quat::from_rotation_z(-half_turn / 2.0), Quat::from_rotation_x(half_turn)] {
+        let gravity = LocalGravity { up: turn * Vec3::Y, scale: 1.0 };
+        for points in [turned_back(turn, None), turned_back(turn, Some(gravity))] {
+            assert_eq!(points.len(), upright.len());
+            for (point, expected) in points.iter().zip(&upright) {
+                // The aim is rounded to 1/65,536 of a turn.
+                assert!(point.distance(*expected) < 0.02, "{point} instead of {expected}");
+            }
+        }
+        let world_up = turned_back(turn, Some(LocalGravity::default()));
+        let off = world_up[191].distance(upright[191]);
+        assert!(off > 20.0, "the formula for +Y must miss: {off} m");
+    }
+}
+
+#[test]
+fn path_around_a_planet_follows_the_gravity_of_each_place_on_every_evaluation() {
+    // As fast as a satellite at this distance.
+    let (distance, strength) = (50.0_f32, 8.0_f32);
+    let planet = WorldGravity::new(move |point| LocalGravity { up: point.normalize(), scale: 1.0 });
+    let spec = Projectile { gravity: strength, life: 30.0, ..shell() };
+    let start = launch(Vec3::X * distance, Vec3::NEG_Z * (distance * strength).sqrt());
+    let mut path = Trajectory::new(&start, &spec, DT).in_gravity(&planet);
+    let mut bits = Vec::new();
+    for tick in 1..=600 {
+        path.for_each_segment(f64::from(tick) - 1.0, f64::from(tick), nothing, |_| true);
+        let (at, velocity) = path.at(f64::from(tick));
+        assert!((at.length() - distance).abs() < 1.5, "tick {tick}: {} m from the centre", at.length());
+        assert!(velocity.dot(path.up()).abs() < 2.0, "tick {tick}: {velocity}");
+        bits.push(at.to_array().map(f32::to_bits));
+    }
+    let mut again = Trajectory::new(&start, &spec, DT).in_gravity(&planet);
+    for tick in [600.0, 77.0, 300.0] {
+        again.for_each_segment(tick - 0.5, tick, nothing, |_| true);
+        assert_eq!(again.at(tick).0.to_array().map(f32::to_bits), bits[tick as usize - 1]);
+    }
+}
+
+#[test]
+fn weightless_place_lets_a_projectile_fly_straight() {
+    let nowhere = WorldGravity::new(|_| LocalGravity { up: Vec3::Y, scale: 0.0 });
+    let start = launch(Vec3::ZERO, Vec3::X * 16.0);
+    let mut path = Trajectory::new(&start, &shell(), DT).in_gravity(&nowhere);
+    path.for_each_segment(0.0, 64.0, nothing, |_| true);
+    assert!(path.at(64.0).0.distance(start.velocity()) < 1e-3, "{:?}", path.at(64.0));
+}
+
+#[test]
+fn grenade_comes_to_rest_on_a_floor_that_is_down_for_gravity() {
+    // The floor is the plane x = 0, and up is +X.
+    let floor = |a: Vec3, way: Vec3, max: f32, radius: f32| {
+        let distance = (a.x - radius) / -way.x;
+        (way.x < 0.0 && (-1e-3..=max).contains(&distance))
+            .then_some(WallContact { distance, normal: Vec3::X })
+    };
+    let bounce = Some(Bounce { times: 255, keep: 0.5, off_pawns: false });
+    let side = WorldGravity::new(|_| LocalGravity { up: Vec3::X, scale: 1.0 });
+    let start = launch(Vec3::X * 2.0, Vec3::new(3.0, 0.0, -6.0));
+    let mut path = Trajectory::new(&start, &Projectile { bounce, ..shell() }, DT).in_gravity(&side);
+    path.for_each_segment(0.0, 1e6, floor, |_| true);
+    let end = path.end().expect("the lifetime is over");
+    assert!((end.point.x - 0.1).abs() < 0.01 && end.normal.is_none(), "{end:?}");
+    assert_eq!(path.at(end.age).1, Vec3::ZERO, "it lies");
+    assert_eq!(path.up(), Vec3::X);
 }

@@ -10,6 +10,7 @@ fn launch() -> ProjectileLaunch {
         time: ViewTime { tick: Tick(990), fraction: 77 },
         from: Vec3::new(12.3, -4.5, 6_000.7),
         aim: Aim::new(2.0, -0.3),
+        up: Up::Y,
         speed: 33.34,
         bounces: 0,
         flown: 0,
@@ -32,6 +33,8 @@ fn rounded_launches_survive_the_wire_exactly_within_28_bytes() {
     assert!(assert_round_trip(&bounced) <= 28);
     assert!((bounced.velocity() - Vec3::new(-5.0, 1.0, 0.2)).length() < 0.02);
     assert_eq!(bounced.time.since(launch().time), i64::from(bounced.flown));
+    let sideways = ProjectileLaunch { up: Up::new(Vec3::X), ..launch() };
+    assert!(assert_round_trip(&sideways) <= 26);
     // A client whose tick count is far from the server's.
     assert!(assert_round_trip(&ProjectileLaunch { shot: Tick(9_000_000), ..launch() }) <= 27);
     let mut rng = SmallRng::seed_from_u64(5);

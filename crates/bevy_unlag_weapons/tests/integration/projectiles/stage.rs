@@ -202,6 +202,7 @@ pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -
         before: None,
         fastest_turn: FastestTurn::default(),
         cone,
+        up: Vec3::Y,
         seed: 0,
         power: 255,
     }

@@ -48,6 +48,15 @@ fn soldier(place: Vec3) -> ExtendedState<CapsuleState, WeaponState> {
     ExtendedState { body: CapsuleState::at(place), extension: WeaponState::default() }
 }
 
+fn body() -> impl Bundle {
+    (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig())
+}
+
+/// A pawn that stands still.
+pub fn dummy(id: NetId, place: Vec3) -> impl Bundle {
+    (id, NetRole::Authority, soldier(place), DrawnPose::default(), body())
+}
+
 impl Range {
     pub fn new(with_plugin: bool) -> Self {
         let mut app = App::new();
@@ -66,14 +75,12 @@ impl Range {
         }
         app.finish();
         app.cleanup();
-        let body = || (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
         let ground = bevy_rapier3d::prelude::Collider::cuboid(50.0, 0.5, 50.0);
         app.world_mut().spawn((ground, Transform::from_xyz(0.0, -0.5, 0.0)));
         let mut shooter =
             app.world_mut().spawn((NetId(1), HostPawn::<Soldier>::default(), soldier(Vec3::ZERO), body()));
         let shooter = shooter.insert((WeaponControls::default(), Loadout::default())).id();
-        let dummy = (NetId(2), NetRole::Authority, soldier(Vec3::NEG_Z * 10.0), DrawnPose::default(), body());
-        let dummy = app.world_mut().spawn(dummy).id();
+        let dummy = app.world_mut().spawn(dummy(NetId(2), Vec3::NEG_Z * 10.0)).id();
         let mut range = Self { app, shooter, dummy };
         for _ in 0..10 {
             range.update();
@@ -106,7 +113,11 @@ impl Range {
     }
 
     pub fn aim_at(&mut self, place: Vec3) {
-        let aim = Aim::from_direction(place - EYE);
+        self.aim(Aim::from_direction(place - EYE));
+    }
+
+    /// Aims in the frame of the shooter's view.
+    pub fn aim(&mut self, aim: Aim) {
         let mut shooter = self.app.world_mut().entity_mut(self.shooter);
         *shooter.get_mut::<Aim>().expect("an aim") = aim;
         let mut input = shooter.get_mut::<MoveInput<Soldier>>().expect("an input");

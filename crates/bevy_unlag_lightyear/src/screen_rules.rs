@@ -1,0 +1,107 @@
+//! Transfer of the rules by which clients show their own shots: to everyone who joins, and when they change.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_weapons::{FireRules, ScreenRules};
+use lightyear::prelude::{server::ClientOf, *};
+
+use crate::{
+    bandwidth::{Bandwidth, MessageClass},
+    client::ReceiveSystems,
+    protocol::{ScreenRulesMessage, ServerEventChannel, bytes},
+    server::SendSystems,
+};
+
+/// Rules with the number of their change: reliable messages may overtake each other.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct NumberedRules {
+    number: u32,
+    rules: ScreenRules,
+}
+
+impl Wire for NumberedRules {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(self.number, 32);
+        self.rules.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { number: r.bits(32)?, rules: ScreenRules::read(r)? })
+    }
+}
+
+pub(crate) fn server_plugin(app: &mut App) {
+    app.add_systems(PostUpdate, send_rules.in_set(SendSystems::Shots));
+}
+
+type Link = (Ref<'static, Connected>, &'static mut MessageSender<ScreenRulesMessage>);
+
+fn send_rules(
+    rules: Option<Res<FireRules>>,
+    mut links: Query<Link, With<ClientOf>>,
+    mut bandwidth: ResMut<Bandwidth>,
+    mut number: Local<u32>,
+) {
+    let Some(rules) = rules else { return };
+    let changed = rules.is_changed();
+    *number += u32::from(changed);
+    for (connected, mut link) in &mut links {
+        if changed || connected.is_added() {
+            let bytes = bytes(&NumberedRules { number: *number, rules: ScreenRules::from(&*rules) });
+            bandwidth.count(MessageClass::Hello, bytes.len(), 1);
+            link.send::<ServerEventChannel>(ScreenRulesMessage(bytes));
+        }
+    }
+}
+
+pub(crate) fn client_plugin(app: &mut App) {
+    app.add_observer(|connected: On<Add, Connected>, mut commands: Commands| {
+        commands.entity(connected.entity).try_remove::<KnownRules>();
+    })
+    .add_systems(PreUpdate, receive_rules.in_set(ReceiveSystems::Shots));
+}
+
+/// On the client's link: the number of the newest rules that have arrived.
+#[derive(Component, Clone, Copy)]
+struct KnownRules(u32);
+
+type ServerLink = (Entity, &'static mut MessageReceiver<ScreenRulesMessage>, Option<&'static KnownRules>);
+
+fn receive_rules(
+    rules: Option<ResMut<FireRules>>,
+    mut links: Query<ServerLink, With<Client>>,
+    mut bandwidth: ResMut<Bandwidth>,
+    mut commands: Commands,
+) {
+    let Some(mut rules) = rules else { return };
+    for (entity, mut link, known) in &mut links {
+        let mut known = known.map(|known| known.0);
+        for message in link.receive() {
+            bandwidth.count(MessageClass::Hello, message.0.len(), 1);
+            let Ok(received) = NumberedRules::read(&mut BitReader::new(&message.0)) else { continue };
+            if known.is_some_and(|known| received.number < known) {
+                continue;
+            }
+            known = Some(received.number);
+            commands.entity(entity).insert(KnownRules(received.number));
+            let next = received.rules.within(&rules);
+            rules.set_if_neq(next);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bevy_unlag_weapons::FriendlyFire;
+
+    #[test]
+    fn numbered_rules_survive_a_round_trip() {
+        let rules = FireRules { friendly_fire: FriendlyFire::Block, ..FireRules::default() };
+        let sent = NumberedRules { number: 70_000, rules: ScreenRules::from(&rules) };
+        let bytes = bytes(&sent);
+        assert!(bytes.len() <= 18, "{} bytes", bytes.len());
+        assert_eq!(NumberedRules::read(&mut BitReader::new(&bytes)), Ok(sent));
+        assert_eq!(NumberedRules::read(&mut BitReader::new(&bytes[..17])), Err(WireError::Ended));
+    }
+}
