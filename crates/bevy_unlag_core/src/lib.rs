@@ -15,7 +15,11 @@
 //!   any value, [`BasePoses`] provides the poses of movement bases such as lifts.
 //! * Lag compensation: [`ViewStamp`] records how a pose was sampled, so that the server can reproduce it.
 //! * Diagnostics: [`SetupDiagnostics`] collects mistakes in the setup of an app.
-//! * Bit packing: [`Wire`], [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
+//! * Bit packing: [`Wire`], which `#[derive(Wire)]` implements for inputs, states and messages of
+//!   a game, [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
+
+// `#[derive(Wire)]` names this crate by its own name, also inside of it.
+extern crate self as bevy_unlag_core;
 
 mod angle;
 mod base_poses;
@@ -36,6 +40,8 @@ mod rig;
 mod role;
 mod round_trip;
 mod sampler;
+#[cfg(feature = "serde_wire")]
+mod serde_wire;
 mod setup_diagnostics;
 mod snapshot;
 mod snapshot_ack;
@@ -44,9 +50,12 @@ mod up;
 mod view;
 mod visual;
 mod wire;
+pub mod wire_format;
 
 pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
 pub use base_poses::{BasePoses, BaseView};
+#[doc(inline)]
+pub use bevy_unlag_derive::Wire;
 pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
 pub use history::SnapshotHistory;
 pub use interpolate::{AngularMotion, Interpolate, Interpolation, InterpolationSpan, LinearMotion};
@@ -62,6 +71,8 @@ pub use rig::{LimbPoses, LimbRig, MAX_LIMBS};
 pub use role::{LocalControl, NetId, NetRole};
 pub use round_trip::RoundTrip;
 pub use sampler::{PoseSample, PoseSampler};
+#[cfg(feature = "serde_wire")]
+pub use serde_wire::SerdeWire;
 pub use setup_diagnostics::{SetupDiagnostics, SetupIssue, TransformWatch};
 pub use snapshot::{
     ACCELERATION_UNITS_PER_METRE, Arrival, POSITION_UNITS_PER_METRE, SPIN_UNITS_PER_TURN, Snapshot,
@@ -72,4 +83,4 @@ pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, ViewTime, sub_ti
 pub use up::{Up, upright_rotation};
 pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, MeasuredUpdateInterval, ViewStamp};
 pub use visual::{Easing, VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};
-pub use wire::{BitReader, BitWriter, Wire, WireError};
+pub use wire::{BitReader, BitWriter, Wire, WireError, check_wire, check_wire_value};

@@ -1,6 +1,7 @@
 //! Network roles and network ids of pawns.
 
 use bevy::prelude::*;
+use bevy_unlag_derive::Wire;
 
 /// Role of a pawn in this app. Unreal's `ENetRole`.
 #[doc(alias = "ENetRole")]
@@ -45,6 +46,7 @@ pub struct LocalControl;
     serde::Serialize,
     serde::Deserialize,
     Reflect,
+    Wire,
 )]
 #[reflect(Component, Debug, Default)]
 pub struct NetId(pub u16);

@@ -221,6 +221,10 @@ impl Wire for CapsuleInput {
         }
         Ok(input.clamped())
     }
+
+    fn quantised(self) -> Self {
+        self.clamped()
+    }
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl DashConfig {
 }
 
 /// Input for [`Dash`] in one tick.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect, Wire)]
 pub struct DashInput {
     /// Whether the button is down.
     pub pressed: bool,
@@ -84,16 +84,6 @@ pub enum DashEvent {
     },
     /// The dash ended.
     Ended,
-}
-
-impl Wire for DashInput {
-    fn write(&self, w: &mut BitWriter) {
-        w.bool(self.pressed);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { pressed: r.bool()? })
-    }
 }
 
 impl Wire for DashState {

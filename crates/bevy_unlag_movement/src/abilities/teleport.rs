@@ -28,7 +28,7 @@ impl Default for TeleportConfig {
 }
 
 /// Input for [`Teleport`] in one tick.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect, Wire)]
 pub struct TeleportInput {
     /// Whether the button is down.
     pub pressed: bool,
@@ -55,16 +55,6 @@ pub enum TeleportEvent {
     },
     /// The destination is not free.
     Blocked,
-}
-
-impl Wire for TeleportInput {
-    fn write(&self, w: &mut BitWriter) {
-        w.bool(self.pressed);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { pressed: r.bool()? })
-    }
 }
 
 impl Wire for TeleportState {
