@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{BitReader, BitWriter, Wire, WireError},
+    core::Wire,
     net::{MessageRules, MessageVerdict},
     prelude::*,
 };
@@ -13,32 +13,12 @@ pub const MAX_MARKER_DISTANCE: f32 = 200.0;
 const REQUESTS_PER_SECOND: f32 = 2.0;
 
 /// Client to server: request to place a marker.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Wire)]
 pub struct PlaceMarker(pub Vec3);
 
 /// Server to everyone: a marker placed by the player that the message is about.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Wire)]
 pub struct MarkerPlaced(pub Vec3);
-
-impl Wire for PlaceMarker {
-    fn write(&self, w: &mut BitWriter) {
-        self.0.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Vec3::read(r).map(Self)
-    }
-}
-
-impl Wire for MarkerPlaced {
-    fn write(&self, w: &mut BitWriter) {
-        self.0.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Vec3::read(r).map(Self)
-    }
-}
 
 /// Registers the two messages and their rules; client and server both add it. The server validates and
 /// relays.

@@ -2,10 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{
-        BitReader, BitWriter, DrawnViewTime, Interpolate, Interpolation, InterpolationSpan, Tick, Wire,
-        WireError,
-    },
+    core::{DrawnViewTime, Interpolate, Interpolation, InterpolationSpan, Tick, Wire},
     link_conditioner::LinkConditions,
     movement::CapsuleState,
     net::{ReplicateSmoothed, ReplicatedPawn},
@@ -20,22 +17,12 @@ use unlag_examples::{
 };
 
 /// The direction of a turret.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Wire)]
 struct Turret(f32);
 
 impl Interpolate for Turret {
     fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self {
         Self(f32::interpolate(&from.0, &to.0, span))
-    }
-}
-
-impl Wire for Turret {
-    fn write(&self, w: &mut BitWriter) {
-        w.f32(self.0);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self(r.f32()?))
     }
 }
 

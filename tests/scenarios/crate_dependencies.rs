@@ -36,7 +36,7 @@ fn crates_have_only_their_allowed_dependencies() {
         "bevy_unlag_weapons",
     ][..];
     let allowed = [
-        ("bevy_unlag_core", &[][..], false, false),
+        ("bevy_unlag_core", &["bevy_unlag_derive"][..], false, false),
         ("bevy_unlag_movement", core, true, false),
         ("bevy_unlag_prediction", core, false, false),
         ("bevy_unlag_smoothing", core, false, false),
@@ -65,4 +65,6 @@ fn crates_have_only_their_allowed_dependencies() {
             assert!(!d.starts_with("leafwing"), "{name} must not depend on an input crate");
         }
     }
+    let of_derive = &found["bevy_unlag_derive"];
+    assert!(of_derive.iter().all(|d| !d.starts_with("bevy")), "a macro needs only syntax: {of_derive:?}");
 }

@@ -29,18 +29,8 @@ fn bad_link() -> LinkConditions {
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Debug)]
+        #[derive(Clone, Copy, PartialEq, Debug, Wire)]
         struct $name(u32);
-
-        impl Wire for $name {
-            fn write(&self, w: &mut BitWriter) {
-                w.bits(self.0, 32);
-            }
-
-            fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-                Ok(Self(r.bits(32)?))
-            }
-        }
 
         impl Number for $name {
             fn number(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{BitReader, BitWriter, Interpolate, Interpolation, InterpolationSpan, Tick, Wire, WireError},
+    core::{Interpolate, Interpolation, InterpolationSpan, Tick, Wire},
     link_conditioner::LinkConditions,
     net::{Bandwidth, MessageClass, NetSystems, ReplicatePredicted, ReplicateSmoothed, ValueRequest},
     prediction::PredictedValue,
@@ -19,18 +19,8 @@ use unlag_examples::{
 use crate::{hold_still, own_id};
 
 /// A predicted test component. The server refuses [`CROWN`].
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
-struct Hat(u8);
-
-impl Wire for Hat {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.0), 3);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self(r.bits(3)? as u8))
-    }
-}
+#[derive(Component, Clone, Copy, PartialEq, Debug, Wire)]
+struct Hat(#[wire(bits = 3)] u8);
 
 impl Interpolate for Hat {
     fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
@@ -263,18 +253,8 @@ fn value_changes_are_counted_in_bandwidth_on_both_ends() {
 }
 
 /// A replicated component without prediction.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
-struct Badge(u8);
-
-impl Wire for Badge {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.0), 3);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self(r.bits(3)? as u8))
-    }
-}
+#[derive(Component, Clone, Copy, PartialEq, Debug, Wire)]
+struct Badge(#[wire(bits = 3)] u8);
 
 impl Interpolate for Badge {
     fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {

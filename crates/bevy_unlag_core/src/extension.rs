@@ -154,6 +154,10 @@ impl<B: Wire, X: Wire> Wire for ExtendedInput<B, X> {
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         Ok(Self { body: B::read_delta(&base.body, r)?, extension: X::read_delta(&base.extension, r)? })
     }
+
+    fn quantised(self) -> Self {
+        Self { body: self.body.quantised(), extension: self.extension.quantised() }
+    }
 }
 
 impl<B, X> Wire for ExtendedState<B, X>

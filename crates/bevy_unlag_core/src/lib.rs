@@ -18,7 +18,11 @@
 //!   gravity at any place, for projectiles.
 //! * Lag compensation: [`ViewStamp`] records how a pose was sampled, so that the server can reproduce it.
 //! * Diagnostics: [`SetupDiagnostics`] collects mistakes in the setup of an app.
-//! * Bit packing: [`Wire`], [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
+//! * Bit packing: [`Wire`], which `#[derive(Wire)]` implements for inputs, states and messages of
+//!   a game, [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
+
+// `#[derive(Wire)]` names this crate by its own name, also inside of it.
+extern crate self as bevy_unlag_core;
 
 mod angle;
 mod base_poses;
@@ -42,6 +46,8 @@ mod rig;
 mod role;
 mod round_trip;
 mod sampler;
+#[cfg(feature = "serde_wire")]
+mod serde_wire;
 mod setup_diagnostics;
 mod snapshot;
 mod snapshot_ack;
@@ -51,9 +57,12 @@ mod view;
 mod view_frame;
 mod visual;
 mod wire;
+pub mod wire_format;
 
 pub use angle::{angle_to_units, look_angles, look_direction, sin_cos_of_units, units_to_angle};
 pub use base_poses::{BasePoses, BaseView};
+#[doc(inline)]
+pub use bevy_unlag_derive::Wire;
 pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
 pub use game_clock::{GameClock, GameClockPlugin};
 pub use gravity::{LocalGravity, WorldGravity};
@@ -72,6 +81,8 @@ pub use rig::{LimbPoses, LimbRig, MAX_LIMBS};
 pub use role::{LocalControl, NetId, NetRole, ServerControl};
 pub use round_trip::RoundTrip;
 pub use sampler::{PoseSample, PoseSampler};
+#[cfg(feature = "serde_wire")]
+pub use serde_wire::SerdeWire;
 pub use setup_diagnostics::{SetupDiagnostics, SetupIssue, TransformWatch};
 pub use snapshot::{
     ACCELERATION_UNITS_PER_METRE, Arrival, POSITION_UNITS_PER_METRE, SPIN_UNITS_PER_TURN, Snapshot,
@@ -83,4 +94,4 @@ pub use up::{Up, split_height, upright_rotation};
 pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, MeasuredUpdateInterval, ViewStamp};
 pub use view_frame::ViewFrame;
 pub use visual::{Easing, VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};
-pub use wire::{BitReader, BitWriter, Wire, WireError};
+pub use wire::{BitReader, BitWriter, Wire, WireError, check_wire, check_wire_value};

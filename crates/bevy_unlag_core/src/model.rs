@@ -44,7 +44,8 @@ pub struct StepContext {
 pub trait MoveModel: Send + Sync + Sized + 'static {
     /// Tuning, the same on client and server.
     type Config: Resource;
-    /// Player input of one tick, already quantised: the simulated input is the one that is sent.
+    /// Player input of one tick. Prediction simulates its [`quantised`](Wire::quantised) form, which is what
+    /// the server reads.
     #[doc(alias = "CUserCmd")]
     type Input: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
     /// All predicted state. A correction sends it unchanged.

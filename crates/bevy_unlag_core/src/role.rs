@@ -1,6 +1,7 @@
 //! Network roles and network ids of pawns.
 
 use bevy::prelude::*;
+use bevy_unlag_derive::Wire;
 
 /// Role of a pawn in this app. Unreal's `ENetRole`.
 #[doc(alias = "ENetRole")]
@@ -52,6 +53,7 @@ pub struct ServerControl;
     serde::Serialize,
     serde::Deserialize,
     Reflect,
+    Wire,
 )]
 #[reflect(Component, Debug, Default)]
 pub struct NetId(pub u16);

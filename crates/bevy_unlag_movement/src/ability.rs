@@ -361,6 +361,10 @@ impl<A: Wire, B: Wire> Wire for AbilityPair<A, B> {
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         Ok(Self { first: A::read_delta(&base.first, r)?, second: B::read_delta(&base.second, r)? })
     }
+
+    fn quantised(self) -> Self {
+        Self { first: self.first.quantised(), second: self.second.quantised() }
+    }
 }
 
 /// Event of one of two combined abilities.

@@ -1,14 +1,14 @@
 //! Events of a capsule step that other players see and hear.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, ExtendedEvent, Wire, WireError};
+use bevy_unlag_core::{ExtendedEvent, Wire};
 
 use crate::event::MoveEvent;
 
 /// Event of a capsule pawn for the screens and speakers of all players: the part of [`MoveEvent`] that is worth its
 /// bytes. One byte on the wire, two for a landing.
 #[doc(alias = "GameplayCue")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub enum MoveCue {
     /// The pawn jumped.
     Jumped,
@@ -73,31 +73,10 @@ impl<B: HasMoveEvent, X> HasMoveEvent for ExtendedEvent<B, X> {
     }
 }
 
-impl Wire for MoveCue {
-    fn write(&self, w: &mut BitWriter) {
-        match self {
-            Self::Jumped => w.bits(0, 2),
-            Self::JumpedAgain => w.bits(1, 2),
-            Self::Landed { speed } => {
-                w.bits(2, 2);
-                w.bits(u32::from(*speed), 8);
-            }
-            Self::Launched => w.bits(3, 2),
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(match r.bits(2)? {
-            0 => Self::Jumped,
-            1 => Self::JumpedAgain,
-            2 => Self::Landed { speed: r.bits(8)? as u8 },
-            _ => Self::Launched,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::{BitReader, BitWriter};
+
     use super::*;
 
     #[test]

@@ -233,6 +233,10 @@ impl Wire for CapsuleInput {
         }
         Ok(input.clamped())
     }
+
+    fn quantised(self) -> Self {
+        self.clamped()
+    }
 }
 
 #[cfg(test)]

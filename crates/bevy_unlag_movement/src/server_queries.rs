@@ -4,7 +4,7 @@ use core::fmt::Write;
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_unlag_core::{BitReader, BitWriter, StepContext, Wire, WireError};
+use bevy_unlag_core::{StepContext, Wire};
 
 use crate::{
     config::CapsuleConfig,
@@ -21,7 +21,7 @@ const NEAR_PAWN_DISTANCE: f32 = 0.5;
 
 /// Push that the server applies to a capsule pawn at a tick that the owner knows, too. See
 /// `ScheduledPushes` in `bevy_unlag_prediction`.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Wire)]
 pub enum CapsulePush {
     /// Adds to the velocity, in metres per second, and makes the pawn fall: a knock-back, an explosion.
     #[doc(alias = "LaunchCharacter")]
@@ -50,29 +50,6 @@ impl CapsulePush {
             Self::Shove(_) | Self::Teleport(_) => {}
         }
         pushed
-    }
-}
-
-impl Wire for CapsulePush {
-    fn write(&self, w: &mut BitWriter) {
-        let (kind, vector) = match self {
-            Self::Launch(velocity) => (0, velocity),
-            Self::Shove(velocity) => (1, velocity),
-            Self::Teleport(position) => (2, position),
-        };
-        w.bits(kind, 2);
-        vector.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let kind = r.bits(2)?;
-        let vector = Vec3::read(r)?;
-        match kind {
-            0 => Ok(Self::Launch(vector)),
-            1 => Ok(Self::Shove(vector)),
-            2 => Ok(Self::Teleport(vector)),
-            _ => Err(WireError::Invalid),
-        }
     }
 }
 
@@ -188,6 +165,8 @@ pub(crate) fn debug_hash(value: &impl core::fmt::Debug) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::{BitReader, BitWriter};
+
     use super::*;
 
     #[test]

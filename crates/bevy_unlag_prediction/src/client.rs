@@ -26,7 +26,8 @@ const MAX_SKIPPED_TICKS: i32 = 128;
 const OVERDUE_MARGIN: i32 = 3;
 
 /// Simulates the move of this tick with the live input, and those of skipped ticks with the substitute
-/// input of [`MoveModel::missing_input`]. Saves the moves and sends them.
+/// input of [`MoveModel::missing_input`]; both quantised, as the server reads them. Saves the moves and sends
+/// them.
 pub(crate) fn step_own_pawn<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
@@ -65,6 +66,7 @@ pub(crate) fn step_own_pawn<M: MoveModel>(
             let move_tick = tick.0.offset(-ago);
             let missing_input = ago > 0;
             let wanted = if missing_input { M::missing_input(&last_input, false) } else { input.0 };
+            let wanted = Wire::quantised(wanted);
             let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
             let start = *state;
             let pushed = pushes.apply(&model, move_tick, &start);

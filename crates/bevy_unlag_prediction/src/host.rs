@@ -28,12 +28,13 @@ pub(crate) fn step_authority_pawns<M: MoveModel>(
         if *role != NetRole::Authority {
             continue;
         }
+        let input = bevy_unlag_core::Wire::quantised(input.0);
         let ctx = StepContext { tick: tick.0, dt, entity, replaying: false };
         pushes.schedule(tick.0);
         let pushed = pushes.apply_due(&model, tick.0, &state);
         pushes.remove_up_to(tick.0);
         let mut events = Vec::new();
-        *state = M::step(&model, &pushed, &input.0, &ctx, &world, &mut events);
+        *state = M::step(&model, &pushed, &input, &ctx, &world, &mut events);
         happened.write_batch(events.into_iter().map(|event| StepEvent {
             entity,
             tick: tick.0,

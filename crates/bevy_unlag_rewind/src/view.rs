@@ -3,9 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{
-    BitReader, BitWriter, Interpolate, InterpolationSpan, NetId, Tick, ViewStamp, ViewTime, Wire, WireError,
-};
+use bevy_unlag_core::{Interpolate, InterpolationSpan, NetId, Tick, ViewStamp, ViewTime, Wire};
 
 use crate::limits::RewindLimits;
 use bevy_unlag_smoothing::SentSnapshots;
@@ -120,21 +118,10 @@ impl StampOverride {
 /// Team of a pawn. A pawn without this component belongs to no team.
 #[doc(alias = "FGenericTeamId")]
 #[derive(
-    Component, Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, Reflect,
+    Component, Wire, Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, Reflect,
 )]
 #[reflect(Component, Debug)]
 pub struct Team(pub u8);
-
-/// Eight bits.
-impl Wire for Team {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.0), 8);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self(r.bits(8)? as u8))
-    }
-}
 
 /// Not interpolated: the older team holds until the moment of the newer one.
 impl Interpolate for Team {

@@ -8,6 +8,8 @@
 //!   rate and clock. Equal seeds give equal runs, however loaded the machine is.
 //! * [`TracePlugin`] records where every move ended on both sides; [`first_difference`] names the first one
 //!   that client and server do not agree about.
+//! * [`assert_wire`] checks the form of an input, a state or a message on the wire, derived or written by
+//!   hand.
 //!
 //! A complete test of a game of one's own:
 //!
@@ -49,8 +51,10 @@ mod apps;
 mod in_process;
 mod stepped;
 mod trace;
+mod wire_properties;
 
 pub use apps::{finish, headless_app};
 pub use in_process::{join, join_with_token, listen, listen_with_access};
 pub use stepped::{Client, JoinError, SteppedApps};
 pub use trace::{Difference, TracePlugin, first_difference, traces};
+pub use wire_properties::{assert_wire, assert_wire_value};

@@ -2,29 +2,18 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BitReader, BitWriter, DrawnPose, Interpolate, InterpolationSpan, LocalControl, MoveModel, VisualSystems,
-    Wire, WireError,
+    DrawnPose, Interpolate, InterpolationSpan, LocalControl, MoveModel, VisualSystems, Wire,
 };
 use bevy_unlag_lightyear::{AddPawnState, OwnPawnState, PawnEvent, SharePawnEvents};
 use bevy_unlag_movement::{HasCapsule, HasMoveEvent, MoveCue, MovementMode};
 
 /// Movement mode on the wire. Walking and falling are one: the pose tells them apart, and a jump costs nothing.
-#[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[derive(Component, Wire, Clone, Copy, PartialEq, Debug)]
 struct SentMode(MovementMode);
 
 impl SentMode {
     fn of(mode: MovementMode) -> Self {
         Self(if mode == MovementMode::Falling { MovementMode::Walking } else { mode })
-    }
-}
-
-impl Wire for SentMode {
-    fn write(&self, w: &mut BitWriter) {
-        self.0.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        MovementMode::read(r).map(Self)
     }
 }
 

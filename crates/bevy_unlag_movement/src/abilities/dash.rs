@@ -57,7 +57,7 @@ impl DashConfig {
 }
 
 /// Input for [`Dash`] in one tick.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect, Wire)]
 pub struct DashInput {
     /// Whether the button is down.
     pub pressed: bool,
@@ -75,7 +75,7 @@ pub struct DashState {
 }
 
 /// Event of [`Dash`].
-#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum DashEvent {
     /// The dash began.
     Started {
@@ -84,29 +84,6 @@ pub enum DashEvent {
     },
     /// The dash ended.
     Ended,
-}
-
-/// For sharing with other clients.
-impl Wire for DashEvent {
-    fn write(&self, w: &mut BitWriter) {
-        let Self::Started { direction } = self else { return w.bool(false) };
-        w.bool(true);
-        direction.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(if r.bool()? { Self::Started { direction: Vec3::read(r)? } } else { Self::Ended })
-    }
-}
-
-impl Wire for DashInput {
-    fn write(&self, w: &mut BitWriter) {
-        w.bool(self.pressed);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { pressed: r.bool()? })
-    }
 }
 
 impl Wire for DashState {

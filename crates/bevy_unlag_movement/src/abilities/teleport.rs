@@ -28,7 +28,7 @@ impl Default for TeleportConfig {
 }
 
 /// Input for [`Teleport`] in one tick.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect, Wire)]
 pub struct TeleportInput {
     /// Whether the button is down.
     pub pressed: bool,
@@ -44,7 +44,7 @@ pub struct TeleportState {
 }
 
 /// Event of [`Teleport`].
-#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum TeleportEvent {
     /// The pawn teleported.
     Teleported {
@@ -55,34 +55,6 @@ pub enum TeleportEvent {
     },
     /// The destination is not free.
     Blocked,
-}
-
-/// For sharing with other clients.
-impl Wire for TeleportEvent {
-    fn write(&self, w: &mut BitWriter) {
-        let Self::Teleported { from, to } = self else { return w.bool(false) };
-        w.bool(true);
-        from.write(w);
-        to.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(if r.bool()? {
-            Self::Teleported { from: Vec3::read(r)?, to: Vec3::read(r)? }
-        } else {
-            Self::Blocked
-        })
-    }
-}
-
-impl Wire for TeleportInput {
-    fn write(&self, w: &mut BitWriter) {
-        w.bool(self.pressed);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { pressed: r.bool()? })
-    }
 }
 
 impl Wire for TeleportState {

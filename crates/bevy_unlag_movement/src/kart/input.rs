@@ -78,6 +78,10 @@ impl Wire for KartInput {
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         if r.bool()? { Ok(base.clamped()) } else { Self::read(r) }
     }
+
+    fn quantised(self) -> Self {
+        self.clamped()
+    }
 }
 
 #[cfg(test)]

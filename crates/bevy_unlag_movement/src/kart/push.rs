@@ -1,14 +1,14 @@
 //! Pushes that the server applies to a kart.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::Wire;
 
 use super::KartState;
 use crate::state::MAX_POSITION;
 
 /// Push that the server applies to a kart at a tick that the owner knows, too. See `ScheduledPushes` in
 /// `bevy_unlag_prediction`.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Wire)]
 pub enum KartPush {
     /// Adds to the velocity, in metres per second: an explosion, a boost.
     #[doc(alias = "AddImpulse")]
@@ -32,25 +32,10 @@ impl KartPush {
     }
 }
 
-impl Wire for KartPush {
-    fn write(&self, w: &mut BitWriter) {
-        let (teleports, vector) = match self {
-            Self::Shove(velocity) => (false, velocity),
-            Self::Teleport(position) => (true, position),
-        };
-        w.bool(teleports);
-        vector.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let teleports = r.bool()?;
-        let vector = Vec3::read(r)?;
-        Ok(if teleports { Self::Teleport(vector) } else { Self::Shove(vector) })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::{BitReader, BitWriter};
+
     use super::*;
 
     #[test]

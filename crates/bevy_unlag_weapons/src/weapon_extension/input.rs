@@ -101,6 +101,11 @@ impl Wire for WeaponInput {
         let input = if r.bool()? { still } else { Self::read_buttons(r)? };
         Ok(Self { fire: Option::read(r)?, ..input })
     }
+
+    /// All parts are quantised where they are set.
+    fn quantised(self) -> Self {
+        Self { substituted: false, ..self }
+    }
 }
 
 #[cfg(test)]

@@ -195,7 +195,8 @@ fn pawns_without_the_plugin_do_not_move() {
 #[test]
 fn second_movement_model_is_predicted_and_corrected() {
     let mut pair = Pair::<Barge>::of(Tick(0), 4, LinkProfile { loss: 0.1, ..LinkProfile::AVERAGE });
-    pair.play(|tick| BargeInput { throttle: 100, rudder: if tick / 90 % 2 == 0 { 80 } else { -100 } });
+    // Not among the values that the server reads.
+    pair.play(|tick| BargeInput { throttle: 0.8, rudder: if tick / 90 % 2 == 0 { 0.63 } else { -0.78 } });
     pair.run(20.0);
     assert_eq!(pair.corrections(), 0, "{:?}", pair.client.stats());
     assert_eq!(pair.log.largest_error(0.0), 0.0);

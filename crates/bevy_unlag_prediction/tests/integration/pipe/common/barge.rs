@@ -1,7 +1,7 @@
 //! Second movement model, unrelated to the walker: a barge that is steered and drifts.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter, MoveModel, StepContext, Wire, WireError};
+use bevy_unlag_core::{MoveModel, StepContext, Wire};
 
 use super::TestModel;
 
@@ -11,14 +11,16 @@ pub struct Barge;
 #[derive(Resource)]
 pub struct BargeConfig(pub f32);
 
-/// Input of the barge.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
+/// Input of the barge, as floats of any value: the move is simulated with the quantised ones.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Wire)]
 pub struct BargeInput {
-    pub throttle: i8,
-    pub rudder: i8,
+    #[wire(range = -1.0..=1.0, bits = 6)]
+    pub throttle: f32,
+    #[wire(range = -1.0..=1.0, bits = 6)]
+    pub rudder: f32,
 }
 
-#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug, Wire)]
 pub struct BargeState {
     pub at: Vec2,
     pub velocity: Vec2,
@@ -52,8 +54,8 @@ impl MoveModel for Barge {
         (): &SystemParamItem<()>,
         _: &mut Vec<()>,
     ) -> BargeState {
-        let heading = state.heading + f32::from(input.rudder) / 127.0 * ctx.dt;
-        let thrust = Vec2::from_angle(heading) * (f32::from(input.throttle) / 127.0 * engine.0);
+        let heading = state.heading + input.rudder * ctx.dt;
+        let thrust = Vec2::from_angle(heading) * (input.throttle * engine.0);
         let velocity = (state.velocity + thrust * ctx.dt) * 0.995;
         BargeState { at: state.at + velocity * ctx.dt, velocity, heading }
     }
@@ -68,32 +70,5 @@ impl MoveModel for Barge {
 
     fn kind(_: &BargeState) -> u32 {
         0
-    }
-}
-
-impl Wire for BargeInput {
-    fn write(&self, w: &mut BitWriter) {
-        w.signed(i32::from(self.throttle), 8);
-        w.signed(i32::from(self.rudder), 8);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { throttle: r.signed(8)? as i8, rudder: r.signed(8)? as i8 })
-    }
-}
-
-impl Wire for BargeState {
-    fn write(&self, w: &mut BitWriter) {
-        for value in [self.at.x, self.at.y, self.velocity.x, self.velocity.y, self.heading] {
-            w.f32(value);
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self {
-            at: Vec2::new(r.f32()?, r.f32()?),
-            velocity: Vec2::new(r.f32()?, r.f32()?),
-            heading: r.f32()?,
-        })
     }
 }
