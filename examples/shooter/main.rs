@@ -128,7 +128,8 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 /// Runs a server and bots in threads, and a window that is a client of that server.
 fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
-    let options = ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, ..default() };
+    let options =
+        ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, karts: true, ..default() };
     let server = ServerThread::start(cli.port, options)?;
     let stop = Stop::default();
     let bots = udp_match::bots(server.address, bots(cli), &stop);

@@ -1,6 +1,7 @@
 //! Scene of the shooter: the arena, the remote pawns with their weapons, and the first-person view.
 
 pub mod body;
+mod karts;
 mod weapon;
 
 use bevy::{
@@ -18,6 +19,7 @@ use unlag_examples::{
 };
 
 use body::BodyPlugin;
+use karts::KartViewPlugin;
 use weapon::{WeaponModel, WeaponModelPlugin};
 
 /// Rate at which the gun settles after a shot, in 1/s.
@@ -37,7 +39,7 @@ impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Plain(self.plain))
             .insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
-            .add_plugins((BodyPlugin, WeaponModelPlugin))
+            .add_plugins((BodyPlugin, WeaponModelPlugin, KartViewPlugin))
             .add_systems(Startup, spawn_scene)
             .add_systems(Update, (paint_arena, kick_gun))
             .add_systems(
@@ -121,7 +123,7 @@ fn paint_arena(
 /// at the smoothed eye height.
 fn place_camera(
     own: Query<
-        (&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputAccumulator, &SoldierState),
+        (&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputAccumulator, Option<&SoldierState>),
         With<LocalControl>,
     >,
     mut cameras: Query<&mut Transform, With<PlayerCamera>>,
@@ -136,6 +138,13 @@ fn place_camera(
     let feet = drawn.pose.position + offset.map_or(Vec3::ZERO, |offset| offset.offset);
     let look = gather.current();
     let (yaw, pitch) = (units_to_angle(look.yaw), units_to_angle(look.pitch.cast_unsigned()));
+    let Some(state) = state else {
+        // In a kart the view turns with it.
+        let up = drawn.pose.rotation * Vec3::Y;
+        transform.translation = feet + up * eye.0;
+        transform.rotation = drawn.pose.rotation * Quat::from_rotation_x(pitch);
+        return;
+    };
     let frame = Soldier::view_frame(state);
     transform.translation = feet + frame.up * eye.0;
     // Shots follow the recoil, and so does the view.
@@ -153,7 +162,7 @@ fn kick_gun(
 ) {
     let shots = fired.read().count();
     let own = own.single().ok();
-    let alive = own.is_some_and(|(drawn, _)| drawn.pose.alive);
+    let armed = own.is_some_and(|(drawn, held)| drawn.pose.alive && held.is_some());
     let held = own.and_then(|(_, held)| held);
     for (mut gun, mut model, mut transform, mut visibility) in &mut guns {
         WeaponModel::follow(&mut model, held, &arsenal, time.delta_secs());
@@ -162,6 +171,6 @@ fn kick_gun(
         transform.translation =
             rest + Vec3::new(0.0, 0.008, 0.05) * gun.kick - Vec3::Y * 0.10 * model.lowered;
         transform.rotation = Quat::from_rotation_x(0.09 * gun.kick - 0.5 * model.lowered);
-        visibility.set_if_neq(if alive { Visibility::Inherited } else { Visibility::Hidden });
+        visibility.set_if_neq(if armed { Visibility::Inherited } else { Visibility::Hidden });
     }
 }

@@ -14,6 +14,7 @@ use bevy_unlag_testkit::headless_app;
 
 use crate::{
     arena,
+    karts::{KartsPlugin, characters},
     rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
     scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
     shot_stats::ShotStatsPlugin,
@@ -40,13 +41,18 @@ pub struct ServerOptions {
     pub max_age: Option<Duration>,
     /// Tick and snapshot rate. Default: 64 ticks per second. Clients must have the same.
     pub rate: SimulationRate,
+    /// Whether there are karts in the arena.
+    pub karts: bool,
 }
 
 /// Adds the server's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.weapon_set.arsenal());
-    app.add_plugins(UnlagServerPlugins { rate: options.rate, ..default() });
+    app.add_plugins(UnlagServerPlugins { rate: options.rate, characters: characters() });
     app.add_plugins((RulesProtocolPlugin, RulesPlugin));
+    if options.karts {
+        app.add_plugins(KartsPlugin);
+    }
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
     if options.protocol != 0 {
         app.insert_resource(ProtocolVersion(options.protocol));
@@ -70,7 +76,7 @@ pub fn add_client(
     trace: bool,
 ) {
     app.insert_resource(weapon_set.arsenal());
-    app.add_plugins(UnlagClientPlugins { rate, ..default() });
+    app.add_plugins(UnlagClientPlugins { rate, characters: characters() });
     app.add_plugins((RulesProtocolPlugin, ShotStatsPlugin));
     app.world_mut().resource_mut::<PoseSampler>().interpolation = interpolation;
     app.add_systems(Startup, arena::spawn).add_observer(

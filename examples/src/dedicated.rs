@@ -94,8 +94,12 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         }
         None => ServerAccess::development(PROTOCOL_ID),
     };
-    let options =
-        ServerOptions { rewind: args.rewind.into(), weapon_set: WeaponSet::All, ..ServerOptions::default() };
+    let options = ServerOptions {
+        rewind: args.rewind.into(),
+        weapon_set: WeaponSet::All,
+        karts: true,
+        ..ServerOptions::default()
+    };
     udp_match::serve(args.port, &access, options, &AtomicBool::new(false), |port| {
         if access.key.is_development() {
             println!("serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");

@@ -20,6 +20,7 @@ pub mod args;
 pub mod connection;
 pub mod dedicated;
 pub mod kart;
+pub mod karts;
 pub mod markers;
 pub mod match_report;
 pub mod reconnect;

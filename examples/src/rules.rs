@@ -11,7 +11,7 @@ use bevy_unlag::{
 };
 use lightyear::prelude::AppComponentExt;
 
-use crate::{arena, markers::MarkersPlugin};
+use crate::{arena, karts, markers::MarkersPlugin};
 
 /// Time between a death and the end of the dead player's moves. Allows trades (mutual kills).
 const TRADE_WINDOW: Duration = Duration::from_millis(500);
@@ -24,6 +24,7 @@ impl Plugin for RulesProtocolPlugin {
         app.component::<Health>().replicate();
         app.component::<PlayerScore>().replicate();
         app.add_plugins(MarkersPlugin);
+        karts::protocol(app);
     }
 }
 

@@ -145,7 +145,7 @@ fn play(
     time: Res<Time>,
     mut script: ResMut<ScriptedPlayer>,
     mut own: Query<(&DrawnPose, &mut InputAccumulator, &Aim, &mut WeaponControls), With<LocalControl>>,
-    others: Query<(Entity, &NetId, &DrawnPose), Without<LocalControl>>,
+    others: Query<(Entity, &NetId, &DrawnPose), (With<SoldierBody>, Without<LocalControl>)>,
     arsenal: Res<Arsenal>,
     world: WorldTrace,
 ) {

@@ -6,6 +6,7 @@ mod class;
 #[cfg(feature = "kart")]
 mod kart;
 mod movement_mode;
+mod passenger;
 mod pawn;
 mod with_weapons;
 

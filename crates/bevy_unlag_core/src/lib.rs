@@ -78,7 +78,7 @@ pub use proxy_smoothing::ProxySmoothing;
 pub use proxy_update::{MAX_PATH_KNOTS, ProxyUpdate};
 pub use rate::{SimulationRate, SimulationRatePlugin};
 pub use rig::{LimbPoses, LimbRig, MAX_LIMBS};
-pub use role::{LocalControl, NetId, NetRole, ServerControl};
+pub use role::{LocalControl, NetId, NetRole, Passenger, ServerControl};
 pub use round_trip::RoundTrip;
 pub use sampler::{PoseSample, PoseSampler};
 #[cfg(feature = "serde_wire")]

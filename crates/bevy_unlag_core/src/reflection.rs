@@ -17,6 +17,7 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<LastReceivedSnapshot>()
         .register_type::<LimbRig>()
         .register_type::<LocalControl>()
+        .register_type::<Passenger>()
         .register_type::<PawnClass>()
         .register_type::<ServerControl>()
         .register_type::<MatchReset>()

@@ -36,6 +36,18 @@ pub struct LocalControl;
 #[reflect(Component, Debug, Default)]
 pub struct ServerControl;
 
+/// On a pawn with [`ServerControl`]: it sits in a vehicle and does not move by itself. Its state follows the
+/// vehicle's, so it is seen, and hit, where it sits. The umbrella crate moves capsule pawns so.
+#[doc(alias = "AttachToActor")]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug)]
+pub struct Passenger {
+    /// The vehicle, a pawn on this server.
+    pub vehicle: Entity,
+    /// Place of the passenger's feet in the space of the vehicle, in metres.
+    pub seat: Vec3,
+}
+
 /// Id of a pawn on the wire. The server assigns it; it is unique among existing pawns. It takes two bytes,
 /// less than an entity, and has the same meaning on every machine.
 #[doc(alias = "FNetworkGUID")]

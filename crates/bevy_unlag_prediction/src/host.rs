@@ -2,14 +2,18 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, ServerControl, StepContext, StepEvent,
-    TransformWatch,
+    CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, Passenger, ServerControl, StepContext,
+    StepEvent, TransformWatch,
 };
 
 use crate::{move_queue::MoveQueue, saved_moves::SavedMoves, scheduled_pushes::ScheduledPushes};
 
-type Controlled<M> =
-    (Or<(With<LocalControl>, With<ServerControl>)>, Without<SavedMoves<M>>, Without<MoveQueue<M>>);
+type Controlled<M> = (
+    Or<(With<LocalControl>, With<ServerControl>)>,
+    Without<Passenger>,
+    Without<SavedMoves<M>>,
+    Without<MoveQueue<M>>,
+);
 
 /// Steps the pawns that this app controls with authority.
 pub(crate) fn step_authority_pawns<M: MoveModel>(

@@ -9,6 +9,7 @@ mod figure_table;
 mod frame_profile;
 mod load;
 mod movement;
+mod open;
 mod pawns;
 mod prediction;
 mod prelude;
@@ -87,6 +88,8 @@ enum Topic {
     LoadServer(load::ServeArgs),
     /// Cost of a move against rapier's character controller; replays, allocations, lost speed.
     Movement,
+    /// Any game: changes of the controlled pawn, abilities, pawns that the server controls, events of others.
+    Open,
     /// Cost, bandwidth and tolerance of prediction: replays, bytes, jitter, clocks.
     Prediction,
     /// Agreement, error of the owner, bandwidth and delay by tick rate and frame rate.
@@ -108,6 +111,7 @@ fn main() -> ExitCode {
         Topic::Load(args) => load::measure(&options, &args),
         Topic::LoadServer(args) => load::serve(args).map(|()| figure_table::Figures::default()),
         Topic::Movement => movement::measure(&options),
+        Topic::Open => open::measure(&options),
         Topic::Prediction => prediction::measure(&options),
         Topic::Rates => rates::measure(&options),
         Topic::Rewind => rewind::measure(&options),

@@ -50,15 +50,21 @@ struct Limbs(Vec<Entity>);
 #[derive(Component)]
 struct LimbIndex(u8);
 
+/// The own body, also while its player drives a kart.
+#[derive(Component)]
+struct OwnBody;
+
 /// Removes the own body, which would block the first-person view.
-fn hide_own(added: On<Add, LocalControl>, mut commands: Commands) {
-    commands.entity(added.entity).despawn_related::<Limbs>();
+fn hide_own(added: On<Add, LocalControl>, soldiers: Query<(), With<SoldierBody>>, mut commands: Commands) {
+    if soldiers.contains(added.entity) {
+        commands.entity(added.entity).insert(OwnBody).despawn_related::<Limbs>();
+    }
 }
 
 fn build_bodies(
     pawns: Query<
         (Entity, &NetId, &LimbRig),
-        (With<NetRole>, With<DrawnPose>, Without<LocalControl>, Without<Limbs>),
+        (With<SoldierBody>, With<NetRole>, With<DrawnPose>, Without<OwnBody>, Without<Limbs>),
     >,
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,

@@ -8,7 +8,7 @@ use bevy_unlag_movement::{
 };
 use bevy_unlag_rewind::{humanoid_hit_boxes, humanoid_rig, scaled_humanoid_hit_boxes};
 
-use super::{Character, Side, movement_mode};
+use super::{Character, Side, movement_mode, passenger};
 use crate::plugins::SoldierBody;
 
 impl Character for CapsuleModel {
@@ -28,12 +28,12 @@ impl Character for CapsuleModel {
         *input = *controls;
     }
 
-    fn build(app: &mut App, _: Side) {
-        add_capsule::<Self>(app);
+    fn build(app: &mut App, side: Side) {
+        add_capsule::<Self>(app, side);
     }
 
-    fn build_extended<X: MoveExtension>(app: &mut App, _: Side) {
-        add_capsule::<Extended<Self, X>>(app);
+    fn build_extended<X: MoveExtension>(app: &mut App, side: Side) {
+        add_capsule::<Extended<Self, X>>(app, side);
     }
 }
 
@@ -55,20 +55,23 @@ impl<A: MoveAbility> Character for CapsuleWith<A> {
         input.body = *controls;
     }
 
-    fn build(app: &mut App, _: Side) {
+    fn build(app: &mut App, side: Side) {
         A::build(app);
-        add_capsule::<Self>(app);
+        add_capsule::<Self>(app, side);
     }
 
-    fn build_extended<X: MoveExtension>(app: &mut App, _: Side) {
+    fn build_extended<X: MoveExtension>(app: &mut App, side: Side) {
         A::build(app);
-        add_capsule::<Extended<Self, X>>(app);
+        add_capsule::<Extended<Self, X>>(app, side);
     }
 }
 
-fn add_capsule<M: MoveModel<State: HasCapsule, Event: HasMoveEvent>>(app: &mut App) {
+fn add_capsule<M: MoveModel<State: HasCapsule, Event: HasMoveEvent>>(app: &mut App, side: Side) {
     app.add_plugins(PawnCollisionPlugin::<M>::default());
     movement_mode::add::<M>(app);
+    if side == Side::Server {
+        passenger::add_passenger::<M>(app);
+    }
 }
 
 /// Returns the hit boxes and limbs of a soldier. Those of a class are as much larger as its capsule is higher.

@@ -9,7 +9,7 @@ use bevy_unlag_prediction::PredictionPlugin;
 use bevy_unlag_rewind::RewindPlugin;
 use bevy_unlag_smoothing::ProxySimulationPlugin;
 
-use super::{Character, Side, class, pawn::complete};
+use super::{Character, Side, class, passenger, pawn::complete};
 use crate::{controls, npc, plugins::Soldier};
 
 /// Characters of an app. Client and server need the same ones in the same order: keep the list in a function
@@ -75,6 +75,7 @@ fn add<C: Character>(app: &mut App, side: Side) {
     };
     if side == Side::Server {
         npc::add_character::<C>(app);
+        passenger::add_vehicle::<C>(app);
     }
     app.add_observer(insert_body::<C>).add_observer(complete::<C>);
     class::add_character::<C>(app);
