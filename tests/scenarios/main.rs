@@ -19,6 +19,7 @@ mod messages;
 mod net_sim;
 mod npcs;
 mod ownership;
+mod passengers;
 mod pawn_events;
 mod possession;
 mod predicted_values;

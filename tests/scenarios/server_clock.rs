@@ -44,21 +44,28 @@ fn options(name: &str) -> MatchOptions {
     MatchOptions { players: 3, conditions, ..MatchOptions::default() }
 }
 
+/// Seeds of a measurement whose median counts: rare pairs of lost and late replies double the error.
+const SEEDS: [u64; 3] = [7, 8, 9];
+
 #[test]
 fn server_clock_error_stays_within_its_limit_on_each_link_preset() {
     // Waiting for a frame on either side adds jitter: 15 ms at these frame rates.
     for (name, most) in [("LAN", 2.0), ("Good broadband", 2.0), ("Average (UE)", 4.0), ("Bad (UE)", 16.0)] {
-        let mut game = start(options(name));
-        game.run(seconds(10.0));
-        let error = p95(&mut game, 20.0);
-        println!("{name}: {error:.2} ms");
-        assert!(error < most, "{name}: {error} ms");
-        for client in &game.clients {
-            let clock = client.world().resource::<ServerClock>();
-            let doubt = clock.uncertainty().unwrap_or(f64::NAN) * 1_000.0;
-            assert!((0.0..150.0).contains(&doubt), "{name}: {doubt} ms of uncertainty");
-            assert_eq!((clock.jumps(), clock.restarts()), (0, 0), "{name}");
-        }
+        let mut errors = SEEDS.map(|seed| {
+            let mut game = start(MatchOptions { seed, ..options(name) });
+            game.run(seconds(10.0));
+            let error = p95(&mut game, 20.0);
+            println!("{name}, seed {seed}: {error:.2} ms");
+            for client in &game.clients {
+                let clock = client.world().resource::<ServerClock>();
+                let doubt = clock.uncertainty().unwrap_or(f64::NAN) * 1_000.0;
+                assert!((0.0..150.0).contains(&doubt), "{name}: {doubt} ms of uncertainty");
+                assert_eq!((clock.jumps(), clock.restarts()), (0, 0), "{name}");
+            }
+            error
+        });
+        errors.sort_by(f64::total_cmp);
+        assert!(errors[1] < most, "{name}: {errors:?} ms");
     }
 }
 
