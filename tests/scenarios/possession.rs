@@ -137,6 +137,24 @@ fn spectator_controls_nothing_until_the_server_gives_a_pawn() {
     assert!(at.zip(later).is_some_and(|(at, later)| at.distance(later) > 2.0), "the kart does not obey");
 }
 
+#[test]
+fn player_whose_new_pawn_disappears_becomes_a_spectator_and_can_come_back() {
+    for delay in [0, 40, 120, 400] {
+        let mut game = start(150, 0.05);
+        possess(&mut game, |pawns| pawns.kart);
+        game.run(Duration::from_millis(delay));
+        let world = game.server.world_mut();
+        let kart = world.resource::<Pawns>().kart.expect("the kart is spawned");
+        world.despawn(kart);
+        game.run(Duration::from_secs(1));
+        assert_eq!(own(&mut game), None, "after {delay} ms");
+        possess(&mut game, |pawns| pawns.soldier);
+        game.run(Duration::from_secs(1));
+        let soldier = id(&game, |pawns| pawns.soldier);
+        assert_eq!(own(&mut game), Some(soldier), "after {delay} ms");
+    }
+}
+
 /// Position of a kart.
 trait MoveModelPosition {
     fn at(&self) -> Vec3;

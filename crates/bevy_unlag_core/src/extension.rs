@@ -69,6 +69,12 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
         Self::Input::default()
     }
 
+    /// Returns the state after a change of control; see [`MoveModel::change_control`]. Default: the same state.
+    #[must_use]
+    fn change_control(state: &Self::State) -> Self::State {
+        *state
+    }
+
     /// See [`MoveModel::is_outcome`].
     #[must_use]
     fn is_outcome(event: &Self::Event) -> bool {
@@ -253,6 +259,10 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
 
     fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State {
         ExtendedState { body: M::push(config, &state.body, push), ..*state }
+    }
+
+    fn change_control(state: &Self::State) -> Self::State {
+        ExtendedState { body: M::change_control(&state.body), extension: X::change_control(&state.extension) }
     }
 
     fn missing_input(last: &Self::Input, axes: bool) -> Self::Input {

@@ -174,6 +174,14 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         Self::Input::default()
     }
 
+    /// Returns the state after a change of control, right before the first move of the new player: without what
+    /// it remembers of the input of the previous one, such as the direction of its look. Must be pure. Default:
+    /// the same state.
+    #[must_use]
+    fn change_control(state: &Self::State) -> Self::State {
+        *state
+    }
+
     /// Returns whether two consecutive inputs differ in nothing important, so that the newer one may wait
     /// for the next packet. Unreal's `CanCombineWith`. Default: whether they are equal.
     #[doc(alias = "CanCombineWith")]

@@ -121,6 +121,24 @@ impl NetModels {
     }
 }
 
+/// Reports pawns whose model is not registered: nothing would step, send or draw them.
+pub(crate) fn report_unknown_model(
+    added: On<Add, PawnModel>,
+    pawns: Query<&PawnModel>,
+    models: Option<Res<NetModels>>,
+) {
+    let Ok(model) = pawns.get(added.entity) else { return };
+    let known = models.is_some_and(|models| models.0.iter().any(|known| known.model == *model));
+    if !known {
+        error!(
+            "pawn {} is of the model {}, which this app has not registered: add its character to the list of \
+             Characters on both sides, or its NetModelPlugin",
+            added.entity,
+            model.name()
+        );
+    }
+}
+
 /// Returns the current setup of this app: one hash over all models. A model without a configuration on this
 /// side counts as equal to `other`'s.
 pub(crate) fn current_setup(world: &mut World, epoch: u8, other: Option<&Setup>) -> Setup {

@@ -22,7 +22,7 @@ const MAX_TYPES: usize = 64;
 /// Maximum number of events of one type that wait to be drawn.
 const MAX_WAITING: usize = 1_024;
 /// Seconds after which an event that arrives late is dropped.
-const MAX_LATE_SECONDS: f64 = 1.0;
+const MAX_LATE_SECONDS: f64 = 2.0;
 
 /// An event of a pawn, written once on every machine, when that machine shows it.
 #[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]

@@ -78,6 +78,10 @@ impl OfferedTo {
     }
 }
 
+/// On a server's pawn without a player: the link of the last one, who still gets the verdicts on its last shots.
+#[derive(Component, Clone, Copy)]
+pub(crate) struct FormerPlayer(pub Entity);
+
 pub(crate) fn server_plugin(app: &mut App) {
     app.register_type::<Possess>()
         .register_type::<Possessed>()
@@ -139,12 +143,14 @@ fn begin(world: &mut World, link: Entity, from: Option<Entity>, to: Option<Entit
         Some(pawn) => {
             world.entity_mut(pawn).insert(OfferedTo { link, epoch: transfer.map(|transfer| transfer.epoch) });
         }
-        None => {
-            let first = transfer.map(|transfer| transfer.first);
-            if let Some(mut sender) = world.get_mut::<MessageSender<ControlEndMessage>>(link) {
-                sender.send::<ServerEventChannel>(ControlEndMessage(bytes(&first)));
-            }
-        }
+        None => end_control(world, link, transfer.map(|transfer| transfer.first)),
+    }
+}
+
+/// Tells a client that no pawn obeys it from the move `first` on; from now on if that is unknown.
+fn end_control(world: &mut World, link: Entity, first: Option<Tick>) {
+    if let Some(mut sender) = world.get_mut::<MessageSender<ControlEndMessage>>(link) {
+        sender.send::<ServerEventChannel>(ControlEndMessage(bytes(&first)));
     }
 }
 
@@ -156,8 +162,11 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
         let pending = links.iter(world).find(|(_, pending)| (pending.from, pending.to) == (from, to));
         let Some((link, next)) = pending.map(|(link, pending)| (link, pending.next)) else { return };
         world.entity_mut(link).remove::<PendingPossession>();
-        if let Some(mut to) = to.and_then(|to| world.get_entity_mut(to).ok()) {
-            to.remove::<OfferedTo>().insert(owned_by(link));
+        match to.map(|to| world.get_entity_mut(to)) {
+            Some(Ok(mut to)) => drop(to.remove::<(OfferedTo, FormerPlayer)>().insert(owned_by(link))),
+            // The pawn has been despawned in the meantime.
+            Some(Err(_)) => end_control(world, link, None),
+            None => {}
         }
         if let (Some(from), Some(to)) = (from, to) {
             hand_over::<RoundTrip>(world, from, to);
@@ -167,7 +176,7 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
             hand_over::<bevy_unlag_rewind::ViewTimeValidator>(world, from, to);
         }
         if let Some(mut from) = from.and_then(|from| world.get_entity_mut(from).ok()) {
-            from.remove::<(ControlledBy, ControlledSend)>();
+            from.remove::<(ControlledBy, ControlledSend)>().insert(FormerPlayer(link));
         }
         world.trigger(Possessed { link, pawn: to, previous: from });
         if let Some(next) = next {

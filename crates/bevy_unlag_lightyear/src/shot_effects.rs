@@ -20,6 +20,7 @@ use crate::{
     bandwidth::{Bandwidth, MessageClass},
     budget::SnapshotSendQueue,
     client::ReceiveSystems,
+    possession::FormerPlayer,
     protocol::{
         EffectChannel, OpaqueMessage, ProjectileEndMessage, ProjectileLaunchMessage, ServerEventChannel,
         TracerMessage, VerdictMessage, bytes,
@@ -44,13 +45,13 @@ type Link = (
 );
 
 fn send(
-    mut pawns: Query<(Entity, Option<&ControlledBy>, &mut OutgoingShotMessages)>,
+    mut pawns: Query<(Entity, Option<&ControlledBy>, Option<&FormerPlayer>, &mut OutgoingShotMessages)>,
     mut links: Query<Link, With<ClientOf>>,
     (filters, flights): (Res<ComponentFilters>, Option<Res<ProjectilesInFlight>>),
     mut bandwidth: ResMut<Bandwidth>,
 ) {
-    for (pawn, owner, mut mailbox) in &mut pawns {
-        let owner = owner.map(|owner| owner.owner);
+    for (pawn, owner, former, mut mailbox) in &mut pawns {
+        let owner = owner.map(|owner| owner.owner).or(former.map(|former| former.0));
         for mailed in mailbox.0.drain(..) {
             match mailed {
                 ShotMessage::Verdict(verdict) => {

@@ -159,6 +159,10 @@ pub(crate) fn complete_transfers(world: &mut World) {
 fn take<M: MoveModel>(world: &mut World, pawn: Entity, continued: Option<(MoveClock, Tick)>) {
     let mut pawn = world.entity_mut(pawn);
     let last_input = pawn.get::<MoveInput<M>>().map(|input| input.0).unwrap_or_default();
+    let at_once = continued.as_ref().is_none_or(|(clock, first)| !first.is_newer_than(clock.next));
+    if let Some(mut state) = pawn.get_mut::<M::State>().filter(|_| at_once) {
+        *state = M::change_control(&state);
+    }
     let neutral = M::missing_input(&last_input, false);
     let queue = match continued {
         Some((clock, first)) => MoveQueue::<M>::continuing(clock, first, neutral),

@@ -484,6 +484,11 @@ impl<M: MoveModel> MoveQueue<M> {
         self.first.is_some() && (epoch + 1) & 7 == own || self.end.is_some() && epoch == (own + 1) & 7
     }
 
+    /// Returns whether the owner's first move after a transfer of control follows this one.
+    pub(crate) fn takes_over_after(&self, tick: Tick) -> bool {
+        self.first == Some(tick.offset(1))
+    }
+
     /// Returns the first move of the owner after a transfer of control, and the last move that has run, in an
     /// epoch that began with a transfer.
     pub(crate) fn transfer(&self) -> Option<(Tick, Tick)> {

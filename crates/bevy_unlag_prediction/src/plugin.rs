@@ -110,10 +110,9 @@ impl Plugin for ControlPlugin {
                 control_switch::end_control.in_set(ControlSwitch).in_set(MoveSystems::Reconcile),
             )
             .add_systems(
-                FixedPostUpdate,
+                FixedLast,
                 control_transfer::complete_transfers
-                    .run_if(|pending: Res<PendingTransfers>| !pending.is_empty())
-                    .before(MoveSystems::Publish),
+                    .run_if(|pending: Res<PendingTransfers>| !pending.is_empty()),
             );
     }
 }

@@ -216,6 +216,9 @@ pub(crate) fn run_moves<M: MoveModel>(
             let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
             events.clear();
             *state = M::step(&model, &state, &input, &ctx, &world, &mut events);
+            if queue.takes_over_after(move_tick) {
+                *state = M::change_control(&state);
+            }
             account.grant(seconds);
             queue.outcomes = queue.outcomes << 1 | u64::from(events.iter().any(M::is_outcome));
             let queued_ticks =

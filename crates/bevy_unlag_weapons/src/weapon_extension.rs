@@ -137,6 +137,11 @@ impl MoveExtension for WeaponExtension {
         WeaponInput { aiming: last.aiming, substituted: true, ..WeaponInput::default() }
     }
 
+    fn change_control(state: &WeaponState) -> WeaponState {
+        // The view of the previous player is no turn of the new one.
+        WeaponState { look: None, fastest_turn: FastestTurn::default(), ..*state }
+    }
+
     fn config_hash(arsenal: &Arsenal) -> u32 {
         arsenal.hash()
     }
