@@ -79,6 +79,7 @@ impl OfferedTo {
 }
 
 /// On a server's pawn without a player: the link of the last one, who still gets the verdicts on its last shots.
+#[cfg(feature = "weapons")]
 #[derive(Component, Clone, Copy)]
 pub(crate) struct FormerPlayer(pub Entity);
 
@@ -163,7 +164,11 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
         let Some((link, next)) = pending.map(|(link, pending)| (link, pending.next)) else { return };
         world.entity_mut(link).remove::<PendingPossession>();
         match to.map(|to| world.get_entity_mut(to)) {
-            Some(Ok(mut to)) => drop(to.remove::<(OfferedTo, FormerPlayer)>().insert(owned_by(link))),
+            Some(Ok(mut to)) => {
+                to.remove::<OfferedTo>().insert(owned_by(link));
+                #[cfg(feature = "weapons")]
+                to.remove::<FormerPlayer>();
+            }
             // The pawn has been despawned in the meantime.
             Some(Err(_)) => end_control(world, link, None),
             None => {}
@@ -176,7 +181,9 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
             hand_over::<bevy_unlag_rewind::ViewTimeValidator>(world, from, to);
         }
         if let Some(mut from) = from.and_then(|from| world.get_entity_mut(from).ok()) {
-            from.remove::<(ControlledBy, ControlledSend)>().insert(FormerPlayer(link));
+            from.remove::<(ControlledBy, ControlledSend)>();
+            #[cfg(feature = "weapons")]
+            from.insert(FormerPlayer(link));
         }
         world.trigger(Possessed { link, pawn: to, previous: from });
         if let Some(next) = next {
