@@ -66,10 +66,10 @@ fn no_message_index_lets_a_client_send_in_another_direction_or_channel() {
     let words: Vec<_> = game.server.world().resource::<ReceivedLog>().0.clone();
     let kinds: Vec<_> = words.iter().map(|word| (word.kind, word.number)).collect();
     assert_eq!(kinds, [("Wave", 5)], "only `Wave` is unreliable and sent to the server");
-    // Seven types of this test, and the game's own one.
-    assert_eq!(game.refused(0, IngressRefusal::Channel), 8, "reliable types to the server");
+    // Seven types of this test, and two of the game.
+    assert_eq!(game.refused(0, IngressRefusal::Channel), 9, "reliable types to the server");
     let unknown = game.refused(0, IngressRefusal::Message);
-    assert_eq!(unknown, 65_536 - 9, "types to clients and unassigned indices must count as unknown");
+    assert_eq!(unknown, 65_536 - 10, "types to clients and unassigned indices must count as unknown");
     assert!(game.traffic(0).strikes > 100_000.0);
 }
 
