@@ -213,7 +213,7 @@ fn keep_view(
 ) {
     if let Ok(gather) = pawns.get(lost.entity) {
         last.0 = Some(*gather);
-        commands.entity(lost.entity).try_remove::<InputAccumulator>();
+        commands.entity(lost.entity).try_remove::<(InputAccumulator, WeaponControls)>();
     }
 }
 
@@ -227,7 +227,12 @@ fn insert_controls<C: Character>(
         && pawns.get(added.entity).is_ok_and(PawnModel::is::<C>)
     {
         let gather = view.0.take().unwrap_or_default();
-        commands.entity(added.entity).insert_if_new((gather, C::controls()));
+        let CapsuleInput { yaw, pitch, .. } = gather.current();
+        commands
+            .entity(added.entity)
+            .insert_if_new((gather, C::controls()))
+            .entry::<Aim>()
+            .and_modify(move |mut aim| *aim = Aim { yaw, pitch });
     }
 }
 

@@ -86,7 +86,11 @@ fn play(
         if let Some(target) = target {
             let aside = [0.0, 0.2, 1.2][(now * 2.0) as usize % 3];
             let chest = target + Vec3::new(aside, 1.2, 0.0);
-            input.look_along(chest - (drawn.pose.position + Vec3::Y * 1.64));
+            let wanted = Aim::from_direction(chest - (drawn.pose.position + Vec3::Y * 1.64));
+            let CapsuleInput { yaw, pitch, .. } = input.current();
+            // No faster than a player turns: another body may be on the other side of the target.
+            let look = Aim { yaw, pitch }.rotate_towards(wanted, 15.0 * time.delta_secs());
+            input.look_along(look.direction());
         }
         if let Some(mut trigger) = trigger {
             trigger.set_fire((now * 2.0).fract() < 0.1);
