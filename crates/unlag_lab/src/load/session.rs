@@ -4,13 +4,9 @@ use core::ops::Range;
 use std::thread;
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
+use bevy_unlag::guard::KickedByServer;
 use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
-use unlag_examples::{
-    connection, reconnect,
-    rules::RulesProtocolPlugin,
-    scripted_player::ScriptedPlayerPlugin,
-    shot_stats::{ShotStats, ShotStatsPlugin},
-};
+use unlag_examples::{app, connection, reconnect, shot_stats::ShotStats, weapon_set::WeaponSet};
 
 use super::server_process::{Frame, ServerProcess};
 use crate::prelude::*;
@@ -59,19 +55,13 @@ impl LoadSession {
     pub fn join(&mut self, conditions: LinkConditions) -> Result<(), String> {
         let number = self.clients.len() as u64;
         let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number);
-        let mut client = bevy_unlag_testkit::headless_app();
-        client.insert_resource(Arsenal::default());
-        client.add_plugins(UnlagClientPlugins {
-            rate: SimulationRate { tick: self.tick, ..default() },
-            ..default()
-        });
-        client.add_plugins((RulesProtocolPlugin, ShotStatsPlugin)).add_systems(Startup, arena::spawn);
-        client.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin));
+        let rate = SimulationRate { tick: self.tick, ..default() };
+        let mut client =
+            app::scripted_client_at(rate, seed, WeaponSet::default(), Interpolation::default(), false);
         // One client frame per tick: every move is sent as soon as it exists.
         client.insert_resource(TimeUpdateStrategy::ManualDuration(self.tick));
-        let mut script = ScriptedPlayer::new(seed);
-        script.may_fire = false;
-        client.insert_resource(script);
+        client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
+        client.init_resource::<LastKick>().add_systems(Last, LastKick::update);
         let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
         connection::connect_udp(&mut client, self.server.address, number + 1, sim)?;
         finish(&mut client);
@@ -170,8 +160,12 @@ impl LoadSession {
         let playing = clients.clone().filter(|client| self.is_playing(*client)).count();
         let (mut sent, mut heard) = self.closed_links;
         let (mut connected, mut connecting) = (0, 0);
+        let mut kick = String::new();
         for client in &mut self.clients[clients.clone()] {
             let world = client.world_mut();
+            if let Some(reason) = world.resource::<LastKick>().0 {
+                kick = format!("; the last one was told: {reason}");
+            }
             let mut links = world.query_filtered::<(Has<Connected>, Has<Connecting>), With<Client>>();
             for (is_connected, is_connecting) in links.iter(world) {
                 connected += usize::from(is_connected);
@@ -187,7 +181,7 @@ impl LoadSession {
             "{playing} of {} clients joined within {JOINING} s, {:.1} s of wall-clock time: {connecting} \
              connecting, {connected} connected, {disconnected} disconnected; they sent {sent} datagrams and \
              received {heard}; the server has {} links, {} connected, has refused {} datagrams and kicked {} \
-             clients",
+             clients{kick}",
             clients.len(),
             wall.as_secs_f64(),
             server.links,
@@ -243,6 +237,16 @@ impl LoadSession {
             own.iter(world).map(|stats| stats.corrections).sum()
         };
         self.clients.iter_mut().map(read).collect()
+    }
+}
+
+/// Reason of the last kick of a client.
+#[derive(Resource, Default)]
+struct LastKick(Option<KickedByServer>);
+
+impl LastKick {
+    fn update(mut kicks: MessageReader<KickedByServer>, mut last: ResMut<Self>) {
+        last.0 = kicks.read().last().copied().or(last.0);
     }
 }
 
