@@ -20,6 +20,7 @@ mod net_sim;
 mod npcs;
 mod ownership;
 mod pawn_events;
+mod platforms;
 mod possession;
 mod predicted_values;
 mod prelude;
