@@ -1,5 +1,5 @@
-//! Decoders of move packets and acknowledgements of a kart and of a character with abilities, and of a derived
-//! type with every kind of field. The first byte selects the kind.
+//! Decoders of move packets and acknowledgements of a kart and of a character with abilities, of a derived
+//! type with every kind of field, and of schedules of movement bases. The first byte selects the kind.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use core::fmt::Debug;
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, MoveModel, NetId, Wire};
 use bevy_unlag_movement::{
-    CapsulePush, CapsuleWith, KartModel,
+    BaseAnnouncement, CapsulePush, CapsuleWith, KartModel,
     abilities::{Dash, Teleport},
 };
 use bevy_unlag_prediction::{MAX_MOVES, MAX_PUSHES, MoveAck, MovePacket};
@@ -93,13 +93,21 @@ fn derived(bytes: &[u8]) {
     assert_eq!(Derived::read_delta(&base, &mut BitReader::new(&w.finish())), Ok(value));
 }
 
+fn base_announcement(bytes: &[u8]) {
+    let Ok(announced) = BaseAnnouncement::read(&mut BitReader::new(bytes)) else { return };
+    assert_eq!(again(&announced), announced);
+    let printed = format!("{announced:?}");
+    assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
+}
+
 fuzz_target!(|bytes: &[u8]| {
     let Some((what, bytes)) = bytes.split_first() else { return };
-    match what % 5 {
+    match what % 6 {
         0 => packet::<KartModel>(bytes),
         1 => ack::<KartModel>(bytes),
         2 => packet::<Able>(bytes),
         3 => ack::<Able>(bytes),
-        _ => derived(bytes),
+        4 => derived(bytes),
+        _ => base_announcement(bytes),
     }
 });

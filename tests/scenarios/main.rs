@@ -21,6 +21,7 @@ mod npcs;
 mod ownership;
 mod passengers;
 mod pawn_events;
+mod platforms;
 mod possession;
 mod predicted_values;
 mod prelude;

@@ -13,7 +13,8 @@
 //! * Sampling: [`SnapshotHistory`] buffers snapshots and [`PoseSampler`] turns them into poses. The client
 //!   draws and the server validates shots with the same code, so both get the same bits.
 //! * Smoothing: [`ProxySmoothing`] selects how one pawn is drawn, [`Interpolate`] defines interpolation for
-//!   any value, [`BasePoses`] provides the poses of movement bases such as lifts.
+//!   any value, [`BasePoses`] provides the poses of movement bases such as lifts, and [`BaseScheduleMailbox`]
+//!   carries the schedules of those that move on command.
 //! * Gravity: [`ViewFrame`] is the frame of a pawn's view, whatever is up for it, and [`WorldGravity`] the
 //!   gravity at any place, for projectiles.
 //! * Lag compensation: [`ViewStamp`] records how a pose was sampled, so that the server can reproduce it.
@@ -26,6 +27,7 @@ extern crate self as bevy_unlag_core;
 
 mod angle;
 mod base_poses;
+mod base_schedule_mailbox;
 mod extension;
 mod game_clock;
 mod gravity;
@@ -61,6 +63,7 @@ pub mod wire_format;
 
 pub use angle::{angle_to_units, look_angles, look_direction, sin_cos_of_units, units_to_angle};
 pub use base_poses::{BasePoses, BaseView};
+pub use base_schedule_mailbox::BaseScheduleMailbox;
 #[doc(inline)]
 pub use bevy_unlag_derive::Wire;
 pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
@@ -90,7 +93,7 @@ pub use snapshot::{
 };
 pub use snapshot_ack::{LastReceivedSnapshot, SnapshotAck, SnapshotAcks};
 pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, ViewTime, sub_ticks};
-pub use up::{Up, split_height, upright_rotation};
+pub use up::{Up, split_height, up_and_heading, upright_rotation};
 pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, MeasuredUpdateInterval, ViewStamp};
 pub use view_frame::ViewFrame;
 pub use visual::{Easing, VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};

@@ -8,6 +8,7 @@ use crate::*;
 /// [`ExtendedState`] are registered where the model is known.
 pub(crate) fn register_types(app: &mut App) {
     app.register_type::<BasePoses>()
+        .register_type::<BaseScheduleMailbox>()
         .register_type::<CurrentTick>()
         .register_type::<DrawnBaseTime>()
         .register_type::<DrawnEye>()

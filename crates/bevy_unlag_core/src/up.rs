@@ -66,6 +66,15 @@ impl Wire for Up {
     }
 }
 
+/// Splits an orientation into its up direction, rounded to 1°, and its heading about that direction in radians,
+/// as a [`Snapshot`](crate::Snapshot) has them.
+#[must_use]
+pub fn up_and_heading(rotation: Quat) -> (Up, f32) {
+    let up = Up::new(rotation * Vec3::Y);
+    let forward = up.rotation().inverse() * rotation * Vec3::NEG_Z;
+    (up, (-forward.x).atan2(-forward.z))
+}
+
 /// Splits a vector into its level part and its height along `up`, a unit vector. For +Y the parts are exact.
 #[must_use]
 pub fn split_height(vector: Vec3, up: Vec3) -> (Vec3, f32) {

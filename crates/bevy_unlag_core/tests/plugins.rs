@@ -4,11 +4,11 @@ use core::{any::TypeId, time::Duration};
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, GameClock,
-    LastReceivedSnapshot, LimbRig, LocalControl, MatchReset, MeasuredUpdateInterval, NetId, NetRole,
-    OwnerReconnected, PathKnotConfig, PoseSample, PoseSampler, ProxySmoothing, RoundTrip, ServerLeft,
-    SetupDiagnostics, SetupIssue, SimulationRate, Snapshot, SnapshotAcks, SnapshotHistory, Stall, Tick,
-    TickPlugin, TransformWatch, VisualOf, VisualOffset, VisualPlugin, Visuals, WorldGravity,
+    BasePoses, BaseScheduleMailbox, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime,
+    GameClock, LastReceivedSnapshot, LimbRig, LocalControl, MatchReset, MeasuredUpdateInterval, NetId,
+    NetRole, OwnerReconnected, PathKnotConfig, PoseSample, PoseSampler, ProxySmoothing, RoundTrip,
+    ServerLeft, SetupDiagnostics, SetupIssue, SimulationRate, Snapshot, SnapshotAcks, SnapshotHistory, Stall,
+    Tick, TickPlugin, TransformWatch, VisualOf, VisualOffset, VisualPlugin, Visuals, WorldGravity,
 };
 
 fn app() -> App {
@@ -103,8 +103,8 @@ fn public_types_are_registered_for_inspectors() {
     );
     assert_registered!(
         app, ReflectResource:
-        BasePoses, CurrentTick, DrawnBaseTime, DrawnViewTime, GameClock, LastReceivedSnapshot, PathKnotConfig,
-        PoseSampler, SetupDiagnostics, SimulationRate, Stall, WorldGravity,
+        BasePoses, BaseScheduleMailbox, CurrentTick, DrawnBaseTime, DrawnViewTime, GameClock,
+        LastReceivedSnapshot, PathKnotConfig, PoseSampler, SetupDiagnostics, SimulationRate, Stall, WorldGravity,
     );
     assert_registered!(
         app, ReflectEvent:

@@ -26,7 +26,8 @@ pub enum MessageClass {
     Tracers,
     /// Downlink: projectile launches and ends.
     Projectiles,
-    /// Downlink: the server's hello and rules of fire, match restarts and the announcement of its shutdown.
+    /// Downlink: the server's hello and rules of fire, schedules of movement bases, match restarts and the
+    /// announcement of the server's shutdown.
     Hello,
     /// Uplink: clock synchronisation requests.
     Pings,

@@ -12,7 +12,7 @@ use lightyear::prelude::{
 use lightyear_guard::ClientGuardPlugin;
 
 use crate::{
-    bandwidth,
+    bandwidth, base_schedules,
     link::LightyearPings,
     messages,
     models::{ModelIndex, NetModels},
@@ -79,6 +79,7 @@ impl Plugin for UnlagClientNetPlugin {
         app.add_plugins(ClientGuardPlugin);
         messages::client_plugin(app);
         session::client_plugin(app);
+        base_schedules::client_plugin(app);
         #[cfg(feature = "smoothing")]
         crate::snapshots::client_plugin(app);
         #[cfg(feature = "smoothing")]

@@ -11,6 +11,8 @@
 //! * The `Team` of every pawn and the server's rule of friendly fire reach all clients without a registration.
 //! * Clock synchronisation: small ping and pong messages feed
 //!   [`ServerClock`](bevy_unlag_smoothing::ServerClock).
+//! * The schedules of movement bases that move on command reach all clients without a registration
+//!   ([`BaseScheduleMailbox`](bevy_unlag_core::BaseScheduleMailbox)).
 //! * [`NetSim`] simulates bad network conditions on any link, both ways, at run time, from a seed.
 //! * [`GameSpeed`] replaces lightyear's clock steering.
 //! * [`IngressLimits`](lightyear_guard::IngressLimits) bounds what a server accepts from its links;
@@ -24,6 +26,7 @@
 //! * [`Bandwidth`] counts the traffic of each class of message.
 
 mod bandwidth;
+mod base_schedules;
 mod budget;
 mod client;
 #[cfg(feature = "smoothing")]

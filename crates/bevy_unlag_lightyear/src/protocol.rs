@@ -10,7 +10,7 @@ use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
-pub const PROTOCOL_VERSION: u32 = 10;
+pub const PROTOCOL_VERSION: u32 = 11;
 
 /// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may set its own number; client and server must agree.
@@ -199,6 +199,8 @@ raw_messages!(
     ShutdownMessage,
     /// A new speed of the server's game: a [`SpeedAnnouncement`].
     GameSpeedMessage,
+    /// The schedule of a movement base; see [`BaseScheduleMailbox`](bevy_unlag_core::BaseScheduleMailbox).
+    BaseScheduleMessage,
     /// A game's own reliable message, in the envelope of [`messages`](crate::messages).
     GameReliableMessage,
     /// A game's own unreliable message, in the same envelope.
@@ -306,6 +308,7 @@ impl Plugin for UnlagProtocolPlugin {
         register::<RestartMessage>(app, NetworkDirection::ServerToClient);
         register::<ShutdownMessage>(app, NetworkDirection::ServerToClient);
         register::<GameSpeedMessage>(app, NetworkDirection::ServerToClient);
+        register::<BaseScheduleMessage>(app, NetworkDirection::ServerToClient);
         register::<GameReliableMessage>(app, NetworkDirection::Bidirectional);
         register::<GameUnreliableMessage>(app, NetworkDirection::Bidirectional);
 

@@ -6,7 +6,7 @@ use lightyear::prelude::{server::ServerPlugins, *};
 use lightyear_guard::ServerGuardPlugin;
 
 use crate::{
-    budget,
+    base_schedules, budget,
     link::{self, LightyearPings},
     messages, net_ids, session, visibility,
 };
@@ -56,6 +56,7 @@ impl Plugin for UnlagServerNetPlugin {
         session::server_plugin(app);
         budget::server_plugin(app);
         net_ids::server_plugin(app);
+        base_schedules::server_plugin(app);
         app.add_plugins(visibility::plugin);
         #[cfg(feature = "smoothing")]
         crate::pawn_state::server_plugin(app);

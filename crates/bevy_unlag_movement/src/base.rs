@@ -1,9 +1,13 @@
 //! Movement bases: moving platforms that carry pawns.
 
 mod history;
+mod recorded;
+mod schedule;
 mod track;
 
 pub use history::PoseHistory;
+pub use recorded::RecordedBase;
+pub use schedule::{BaseAnnouncement, BaseSchedule, BaseScheduleConfig};
 pub use track::{BaseTrack, Shuttle, Turntable};
 
 use bevy::prelude::*;
@@ -36,8 +40,10 @@ impl BaseId {
 /// with a `MovementBase` of its own, such as a bone or a node, has its track relative to this one. None
 /// of them needs a rigid body.
 ///
-/// Its pose is a function of time alone, so a replayed move finds it where it was.
-/// [`MovementPlugin`](crate::MovementPlugin) writes the entity's `Transform` from it.
+/// Its pose is a function of time alone, so a replayed move finds it where it was. What a server decides during
+/// the game becomes part of that function: the commands of [`MovementBase::move_to`], and the poses of a
+/// [`RecordedBase`]. [`MovementPlugin`](crate::MovementPlugin) writes the entity's `Transform` from it, except for a
+/// [`RecordedBase`] on the server.
 #[doc(alias = "FBasedMovementInfo")]
 #[doc(alias = "func_train")]
 #[doc(alias = "moving platform")]
@@ -49,4 +55,44 @@ pub struct MovementBase {
     pub id: BaseId,
     /// Pose of the base as a function of time.
     pub track: BaseTrack,
+}
+
+impl MovementBase {
+    /// Creates a base that moves on command, and stays at `home` until the first one: see [`BaseSchedule`].
+    #[must_use]
+    pub fn scheduled(id: BaseId, home: Isometry3d) -> Self {
+        Self { id, track: BaseTrack::Scheduled(BaseSchedule::at(home)) }
+    }
+
+    /// Commands a base that moves on command to a pose, at a mean speed in metres per second; see
+    /// [`BaseSchedule::move_to`]. Call it on the server.
+    pub fn move_to(&mut self, to: Isometry3d, speed: f32) {
+        match self.schedule_mut() {
+            Some(schedule) => schedule.move_to(to, speed),
+            None => warn_once!("MovementBase {} does not move on command: its track is another", self.id.0),
+        }
+    }
+
+    /// Returns the schedule of a base that moves on command.
+    #[must_use]
+    pub fn schedule(&self) -> Option<&BaseSchedule> {
+        match &self.track {
+            BaseTrack::Scheduled(schedule) => Some(schedule),
+            _ => None,
+        }
+    }
+
+    /// Returns the schedule of a base that moves on command, for commands.
+    pub fn schedule_mut(&mut self) -> Option<&mut BaseSchedule> {
+        match &mut self.track {
+            BaseTrack::Scheduled(schedule) => Some(schedule),
+            _ => None,
+        }
+    }
+}
+
+/// Adds the systems of bases that the server moves during the game.
+pub(crate) fn add_systems(app: &mut App) {
+    schedule::add_systems(app);
+    recorded::add_systems(app);
 }

@@ -11,8 +11,9 @@
 //! * [`InputAccumulator`] turns per-frame input into one input per tick.
 //! * [`CapsuleWith`] adds a game's own moves: see [`MoveAbility`] and the examples
 //!   [`abilities::Teleport`] and [`abilities::Dash`].
-//! * [`MovementBase`] marks a moving platform, [`MoveVolume`] a region such as water or a jump pad,
-//!   [`OneWayCollider`] a one-way platform.
+//! * [`MovementBase`] marks a moving platform: one that follows a formula, one that moves on command
+//!   ([`BaseSchedule`]), or one that physics or the game moves ([`RecordedBase`]).
+//! * [`MoveVolume`] marks a region such as water or a jump pad, [`OneWayCollider`] a one-way platform.
 //! * [`MoverWorld`] is the level as a step sees it: rapier colliders on fixed bodies or without a body.
 //!   A new collider counts at once, without a step of rapier.
 //! * [`MovementPlugin`] sets everything up; [`LocalMovesPlugin`] steps pawns without a network.
@@ -75,7 +76,10 @@ mod walking;
 mod world;
 
 pub use ability::{AbilityEvent, AbilityPair, CapsuleWith, MoveAbility};
-pub use base::{BaseId, BaseTrack, MovementBase, PoseHistory, Shuttle, Turntable};
+pub use base::{
+    BaseAnnouncement, BaseId, BaseSchedule, BaseScheduleConfig, BaseTrack, MovementBase, PoseHistory,
+    RecordedBase, Shuttle, Turntable,
+};
 #[cfg(feature = "rapier_controller")]
 pub use config::MoverBackend;
 pub use config::{

@@ -8,7 +8,7 @@ use bevy_unlag_core::{
     BasePoses, SetupDiagnostics, SetupIssue, SimulationRate, SimulationRatePlugin, TickPlugin, WorldGravity,
 };
 
-use crate::{config::CapsuleConfig, reflection, scene};
+use crate::{base, config::CapsuleConfig, reflection, scene};
 
 /// Adds [`CapsuleConfig`], [`MoverScene`](crate::MoverScene) and, in the fixed schedule, rapier, unless
 /// they are already there, and drives every [`MovementBase`](crate::MovementBase). Add it after Bevy's
@@ -45,6 +45,7 @@ impl Plugin for MovementPlugin {
             warn_about_invalid_config.run_if(resource_exists_and_changed::<CapsuleConfig>),
         );
         scene::add_systems(app);
+        base::add_systems(app);
         if app.is_plugin_added::<RapierPhysicsPlugin<NoUserData>>() {
             app.add_systems(Startup, check_physics);
             return;

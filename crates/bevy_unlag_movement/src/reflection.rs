@@ -7,7 +7,8 @@ use crate::{abilities::*, *};
 
 /// Registers the public types for inspectors.
 pub(crate) fn register_types(app: &mut App) {
-    app.register_type::<CapsuleConfig>()
+    app.register_type::<BaseScheduleConfig>()
+        .register_type::<CapsuleConfig>()
         .register_type::<MovementMode>()
         .register_type::<CapsuleState>()
         .register_type::<DashConfig>()
@@ -17,6 +18,7 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<OneWayCollider>()
         .register_type::<PawnCapsule>()
         .register_type::<PushesBodies>()
+        .register_type::<RecordedBase>()
         .register_type::<TeleportConfig>()
         .register_type::<MoveInput<CapsuleModel>>()
         .register_type::<PublishedState<CapsuleModel>>()

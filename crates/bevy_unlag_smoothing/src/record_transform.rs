@@ -1,7 +1,7 @@
 //! Recording of server-driven entities without a movement model: AI characters, physics props, platforms.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, PoseSampler, Snapshot, Tick, Up, angle_to_units};
+use bevy_unlag_core::{CurrentTick, PoseSampler, Snapshot, Tick, angle_to_units, up_and_heading};
 
 use crate::published_path::PublishedPath;
 
@@ -30,9 +30,7 @@ pub(crate) fn record(
             continue;
         }
         let (position, rotation) = (transform.translation, transform.rotation.normalize());
-        let up = Up::new(rotation * Vec3::Y);
-        let forward = up.rotation().inverse() * rotation * Vec3::NEG_Z;
-        let yaw = (-forward.x).atan2(-forward.z);
+        let (up, yaw) = up_and_heading(rotation);
         // A teleport does not count as velocity.
         let before = recorded.last.filter(|last| last.3 == recorded.teleports);
         let (velocity, spin) = before.map_or((Vec3::ZERO, 0.0), |(before, from, heading, _)| {

@@ -88,7 +88,8 @@ enum Topic {
     LoadServer(load::ServeArgs),
     /// Cost of a move against rapier's character controller; replays, allocations, lost speed.
     Movement,
-    /// Any game: changes of the controlled pawn, abilities, pawns that the server controls, events of others.
+    /// Any game: changes of the controlled pawn, abilities, pawns that the server controls, events of others, lifts with
+    /// buttons.
     Open,
     /// Cost, bandwidth and tolerance of prediction: replays, bytes, jitter, clocks.
     Prediction,

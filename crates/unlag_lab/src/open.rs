@@ -1,6 +1,8 @@
-//! Any game: changes of the controlled pawn, abilities, pawns that the server controls, events of others.
+//! Any game: changes of the controlled pawn, abilities, pawns that the server controls, events of others, lifts with
+//! buttons.
 
 mod abilities;
+mod lift;
 mod npc;
 mod possession;
 
@@ -11,6 +13,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     possession::measure(options, &mut figures)?;
     abilities::measure(options, &mut figures)?;
     npc::measure(&mut figures)?;
+    lift::measure(options, &mut figures)?;
     Ok(figures)
 }
 

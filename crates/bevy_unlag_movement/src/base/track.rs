@@ -12,7 +12,7 @@ use std::sync::Arc;
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::Aabb;
 
-use super::PoseHistory;
+use super::{BaseSchedule, PoseHistory};
 
 /// The function of a reflected track: a function has no value that could be shown or set.
 fn unmoved() -> Arc<dyn Fn(f64) -> Isometry3d + Send + Sync> {
@@ -30,6 +30,8 @@ pub enum BaseTrack {
     Shuttle(Shuttle),
     /// Rotates about an axis.
     Turntable(Turntable),
+    /// Moves on command of the server, such as a lift that is called by a button.
+    Scheduled(BaseSchedule),
     /// Poses that arrived from elsewhere, such as a server.
     History(PoseHistory),
     /// Any other function. It must give the same bits on all machines: no sine, cosine or power from
@@ -50,6 +52,7 @@ impl fmt::Debug for BaseTrack {
             Self::Still(pose) => f.debug_tuple("Still").field(pose).finish(),
             Self::Shuttle(shuttle) => fmt::Debug::fmt(shuttle, f),
             Self::Turntable(turntable) => fmt::Debug::fmt(turntable, f),
+            Self::Scheduled(schedule) => fmt::Debug::fmt(schedule, f),
             Self::History(history) => fmt::Debug::fmt(history, f),
             Self::Custom(_) => f.write_str("Custom(..)"),
         }
@@ -64,6 +67,7 @@ impl BaseTrack {
             Self::Still(pose) => *pose,
             Self::Shuttle(shuttle) => shuttle.pose(seconds),
             Self::Turntable(turntable) => turntable.pose(seconds),
+            Self::Scheduled(schedule) => schedule.pose(seconds),
             Self::History(history) => history.pose(seconds),
             Self::Custom(pose) => pose(seconds),
         })
@@ -75,7 +79,8 @@ impl BaseTrack {
             Self::Still(pose) => Some(aabb_of_points([Vec3::from(pose.translation)])),
             Self::Shuttle(shuttle) => Some(aabb_of_points([shuttle.from, shuttle.to])),
             Self::Turntable(turntable) => Some(aabb_of_points([turntable.pivot])),
-            Self::History(history) => Some(aabb_of_points(history.positions())),
+            Self::Scheduled(schedule) => Some(aabb_of_points(schedule.positions())),
+            Self::History(history) => Some(aabb_of_points(history.positions().chain([history.furthest()]))),
             Self::Custom(_) => None,
         }
         .filter(|bounds| bounds.mins.is_finite() && bounds.maxs.is_finite())
@@ -103,6 +108,17 @@ pub(crate) fn sanitised(pose: Isometry3d) -> Isometry3d {
     // A rotation that is nearly normalised stays as it is, bit by bit.
     let rotation = if (length - 1.0).abs() < 1e-5 { pose.rotation } else { pose.rotation.normalize() };
     Isometry3d { rotation, ..pose }
+}
+
+/// Returns the part of a way with a soft start and a soft stop that is done after a part of the time.
+pub(crate) fn smooth_step(part: f64) -> f64 {
+    part * part * (3.0 - 2.0 * part)
+}
+
+/// Returns the point after a part of the way between two.
+pub(crate) fn between(from: Vec3, to: Vec3, part: f64) -> Vec3 {
+    let axis = |from: f32, to: f32| (f64::from(from) + (f64::from(to) - f64::from(from)) * part) as f32;
+    Vec3::new(axis(from.x, to.x), axis(from.y, to.y), axis(from.z, to.z))
 }
 
 /// Motion back and forth between two places with a smooth start and stop, such as a lift.
@@ -139,15 +155,8 @@ impl Default for Shuttle {
 
 impl Shuttle {
     fn pose(&self, seconds: f64) -> Isometry3d {
-        let travelled = self.travelled_fraction(seconds);
-        let eased = travelled * travelled * (3.0 - 2.0 * travelled);
-        let axis = |from: f32, to: f32| (f64::from(from) + (f64::from(to) - f64::from(from)) * eased) as f32;
-        let place = Vec3::new(
-            axis(self.from.x, self.to.x),
-            axis(self.from.y, self.to.y),
-            axis(self.from.z, self.to.z),
-        );
-        Isometry3d::new(place, self.rotation)
+        let part = smooth_step(self.travelled_fraction(seconds));
+        Isometry3d::new(between(self.from, self.to, part), self.rotation)
     }
 
     /// Returns the linear fraction of the way, before easing.

@@ -16,11 +16,11 @@ fn public_types_are_registered_for_inspectors() {
         app, ReflectComponent:
         CapsuleState, InputAccumulator, KartState, MoveInput<CapsuleModel>, MoveInput<KartModel>,
         MovementBase, MoveVolume, OneWayCollider, PawnCapsule, PublishedState<CapsuleModel>,
-        PublishedState<KartModel>, PushesBodies,
+        PublishedState<KartModel>, PushesBodies, RecordedBase,
     );
     assert_registered!(
         app, ReflectResource:
-        CapsuleConfig, DashConfig, KartConfig, TeleportConfig,
+        BaseScheduleConfig, CapsuleConfig, DashConfig, KartConfig, TeleportConfig,
     );
     assert_registered!(
         app, ReflectMessage:

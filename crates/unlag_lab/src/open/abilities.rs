@@ -96,8 +96,10 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         let mut sim = NetSim::new(options.seed.wrapping_add(index));
         sim.set(LinkConditions { latency: Duration::from_millis(150), loss: 0.1, ..default() });
         game.join_over(client(index == 0), sim).map_err(|e| e.to_string())?;
+        // The first pawn belongs to the player that dashes.
+        game.run(Duration::from_secs(4));
     }
-    game.run(Duration::from_secs(3) + TICK * PERIOD * uses);
+    game.run(TICK * PERIOD * uses);
     // The player stops, and what was sent last arrives.
     let server_dashes = game.server.world().resource::<Shown>().dashes.len();
     game.power_off(0);

@@ -1,0 +1,119 @@
+//! Rider of a lift that players call by a button: the owner's error, while it rides and at rest.
+
+use bevy_unlag::net::MessageRules;
+use bevy_unlag_testkit::{SteppedApps, TracePlugin, headless_app, traces};
+
+use super::level;
+use crate::prelude::*;
+
+const RIDER: NetId = NetId(1);
+const LIFT: BaseId = BaseId(1);
+/// Heights of the stops, in metres.
+const STOPS: [f32; 3] = [0.1, 4.1, 9.1];
+/// Mean speed of the lift, in metres per second.
+const SPEED: f32 = 3.0;
+
+/// Button of a stop.
+#[derive(Wire, Clone, Copy, PartialEq, Debug)]
+struct CallLift {
+    #[wire(range = 0..=2)]
+    stop: u8,
+}
+
+/// The button that the player presses in the next frame.
+#[derive(Resource, Default)]
+struct Button(Option<u8>);
+
+fn game(app: &mut App) {
+    app.add_game_message::<CallLift>(MessageRules::to_server()).add_systems(
+        Startup,
+        (level, |mut commands: Commands| {
+            let lift = MovementBase::scheduled(LIFT, Isometry3d::from_xyz(0.0, STOPS[0], 0.0));
+            commands.spawn((lift, Collider::cuboid(2.0, 0.1, 2.0)));
+        }),
+    );
+}
+
+fn server() -> App {
+    let mut server = headless_app();
+    server
+        .add_plugins((UnlagServerPlugins::default(), TracePlugin, game))
+        .add_systems(FixedUpdate, obey.before(MoveSystems::Reconcile))
+        .add_observer(|joined: On<PlayerJoined>, mut commands: Commands| {
+            let place = Transform::from_xyz(0.0, 0.3, 0.0);
+            commands.spawn((SoldierPawn, RIDER, place, player_pawn(joined.link, joined.peer)));
+        });
+    server
+}
+
+fn obey(mut calls: MessageReader<Received<CallLift>>, mut lifts: Query<&mut MovementBase>) {
+    for call in calls.read() {
+        let stop = STOPS[usize::from(call.message.stop)];
+        lifts.iter_mut().for_each(|mut lift| lift.move_to(Isometry3d::from_xyz(0.0, stop, 0.0), SPEED));
+    }
+}
+
+fn client() -> App {
+    let mut client = headless_app();
+    client
+        .add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), TracePlugin, game))
+        .init_resource::<Button>()
+        .add_systems(Update, press);
+    client
+}
+
+fn press(mut button: ResMut<Button>, mut outbox: Outbox<CallLift>) {
+    if let Some(stop) = button.0.take() {
+        outbox.send(&CallLift { stop });
+    }
+}
+
+/// Distances between the owner's and the server's result of each move, in metres, and the height that the owner has
+/// climbed and descended.
+fn errors(game: &mut SteppedApps) -> Result<(Vec<f32>, f32), String> {
+    let mut paths = [traces(&mut game.server), traces(&mut game.clients[0])];
+    let [server, owner] = paths.each_mut().map(|paths| paths.remove(&RIDER).unwrap_or_default());
+    let ridden = owner.windows(2).map(|pair| (pair[1].1.y - pair[0].1.y).abs()).sum();
+    let server: HashMap<Tick, Vec3> = server.into_iter().collect();
+    let errors = owner.iter().filter_map(|(tick, place)| Some(place.distance(*server.get(tick)?)));
+    let errors: Vec<f32> = errors.collect();
+    if errors.len() < owner.len() / 2 {
+        return Err(format!(
+            "only {} of {} moves of the rider reached the server",
+            errors.len(),
+            owner.len()
+        ));
+    }
+    Ok((errors, ridden))
+}
+
+pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let calls = options.extent(8u32, 60);
+    let mut game = SteppedApps::new(server());
+    let mut sim = NetSim::new(options.seed);
+    sim.set(LinkConditions { latency: Duration::from_millis(75), loss: 0.05, ..default() });
+    game.join_over(client(), sim).map_err(|e| e.to_string())?;
+    game.run(Duration::from_secs(3));
+    let mut rng = SmallRng::seed_from_u64(options.seed);
+    for _ in 0..calls {
+        game.clients[0].world_mut().resource_mut::<Button>().0 = Some(rng.random_range(0..3));
+        // Some calls interrupt a ride, others find the lift at rest.
+        game.run(Duration::from_millis(rng.random_range(700..5_000)));
+    }
+    game.run(Duration::from_secs(4));
+    let (errors, ridden) = errors(&mut game)?;
+    if ridden < calls as f32 {
+        return Err(format!("the rider has ridden {ridden} m only"));
+    }
+    let most = errors.iter().copied().fold(0.0, f32::max);
+    let world = game.clients[0].world_mut();
+    let corrections: u64 = world.query::<&PredictionStats>().iter(world).map(|own| own.corrections).sum();
+    figures.add("button_lift_owner_error_cm", f64::from(most) * 100.0).text(format!(
+        "cm between the owner's and the server's result of a move on a lift that is called by a button, maximum of {} \
+         moves over {ridden:.0} m, with rides that are interrupted, at 150 ms and 5 % loss",
+        errors.len()
+    ))?;
+    figures
+        .add("button_lift_corrections", corrections as f64)
+        .text(format!("corrections of that rider in {calls} calls"))
+}
