@@ -3,8 +3,8 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, CurrentTick, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PawnModel, ServerLeft,
-    StepContext, Tick, VisualOffset, Wire,
+    BitReader, CurrentTick, DrawnPose, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, NetRole,
+    PawnModel, ServerLeft, StepContext, Tick, VisualOffset, Wire,
 };
 
 use crate::{
@@ -47,6 +47,8 @@ impl ControlEnd {
 #[derive(Component)]
 pub(crate) struct FormerPawn {
     ticks: u32,
+    /// Newest snapshot when control ended. Shots of the last moves are validated with it.
+    last_received: LastReceivedSnapshot,
 }
 
 /// Takes over a pawn whose offer is due.
@@ -167,13 +169,15 @@ pub(crate) fn end_control(
 pub(crate) fn release<M: MoveModel>(
     lost: On<Remove, LocalControl>,
     pawns: Query<(), With<AutonomousPawn<M>>>,
+    last_received: Res<LastReceivedSnapshot>,
     mut commands: Commands,
 ) {
     if pawns.contains(lost.entity) {
+        let former = FormerPawn { ticks: 0, last_received: *last_received };
         commands
             .entity(lost.entity)
             .try_remove::<(AutonomousPawn<M>, M::State, MoveInput<M>, ScheduledPushes<M>, IncomingMoveAcks)>()
-            .try_insert((NetRole::SimulatedProxy, VisualOffset::default(), FormerPawn { ticks: 0 }));
+            .try_insert((NetRole::SimulatedProxy, VisualOffset::default(), former));
     }
 }
 
@@ -188,7 +192,7 @@ pub(crate) fn resend_last_moves<M: MoveModel>(
     for (entity, mut former, mut saved, mut outgoing, mut stats) in &mut pawns {
         former.ticks += 1;
         if former.ticks.is_multiple_of(2)
-            && let Some(bytes) = redundancy::last_packet(&mut saved)
+            && let Some(bytes) = redundancy::last_packet(&mut saved, former.last_received)
         {
             stats.packets += 1;
             outgoing.0.push(bytes);

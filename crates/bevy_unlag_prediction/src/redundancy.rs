@@ -1,6 +1,6 @@
 //! Selection of moves for a packet: new moves, and older ones whose packets may be lost.
 
-use bevy_unlag_core::{BitWriter, MoveModel, Tick, Wire};
+use bevy_unlag_core::{BitWriter, LastReceivedSnapshot, MoveModel, Tick, Wire};
 
 use crate::{
     packet::{MAX_MOVES, MovePacket, MoveRun},
@@ -70,7 +70,10 @@ pub(crate) fn runs<M: MoveModel>(
 }
 
 /// Returns a packet with all unacknowledged moves of a pawn that is no longer controlled, newest first.
-pub(crate) fn last_packet<M: MoveModel>(saved: &mut SavedMoves<M>) -> Option<Vec<u8>> {
+pub(crate) fn last_packet<M: MoveModel>(
+    saved: &mut SavedMoves<M>,
+    last_received: LastReceivedSnapshot,
+) -> Option<Vec<u8>> {
     let (epoch, _) = saved.epoch?;
     let (tick, result) = saved.iter().next_back().map(|m| (m.tick, m.result))?;
     let mut runs: Vec<MoveRun<M::Input>> = Vec::with_capacity(8);
@@ -88,7 +91,8 @@ pub(crate) fn last_packet<M: MoveModel>(saved: &mut SavedMoves<M>) -> Option<Vec
     saved.sequence = sequence.wrapping_add(1);
     let coarse = MovePacket::<M::Input>::is_coarse(sequence);
     let check = StateCheck::of::<M>(&result, tick, coarse);
-    let packet = MovePacket { epoch, sequence, newest: tick.0 as u16, ack_bits: None, check, runs };
+    let ack_bits = last_received.to_ack_bits(tick);
+    let packet = MovePacket { epoch, sequence, newest: tick.0 as u16, ack_bits, check, runs };
     let mut w = BitWriter::default();
     packet.write(&mut w);
     Some(w.finish())
