@@ -11,6 +11,7 @@ mod determinism;
 mod diagnostics;
 mod faults;
 mod fire;
+mod former_pawn;
 mod gravity;
 mod held_weapon;
 mod ingress;

@@ -174,9 +174,10 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         Self::Input::default()
     }
 
-    /// Returns the state after a change of control, right before the first move of the new player: without what
-    /// it remembers of the input of the previous one, such as the direction of its look. Must be pure. Default:
-    /// the same state.
+    /// Returns the state after a change of control, before the first move of the new player: without what it
+    /// remembers of the input of the previous one, such as the direction of its look. Must be pure, and have no
+    /// effect on a state that it has returned: a player that learns late of its control begins with neutral
+    /// moves, each of which it follows. Default: the same state.
     #[must_use]
     fn change_control(state: &Self::State) -> Self::State {
         *state

@@ -13,6 +13,8 @@ use bevy_unlag_prediction::{
 };
 use lightyear::prelude::{server::ClientOf, *};
 
+#[cfg(feature = "smoothing")]
+use crate::snapshots::Departing;
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
     client::ReceiveSystems,
@@ -140,6 +142,10 @@ fn begin(world: &mut World, link: Entity, from: Option<Entity>, to: Option<Entit
     let round_trip = world.get::<RoundTrip>(link).map_or(Duration::from_millis(200), |trip| trip.rtt);
     let transfer = transfer_control(world, from, to, round_trip + MARGIN);
     world.entity_mut(link).insert(PendingPossession { from, to, next: None });
+    #[cfg(feature = "smoothing")]
+    if let Some(mut from) = from.and_then(|from| world.get_entity_mut(from).ok()) {
+        from.insert(Departing);
+    }
     match to {
         Some(pawn) => {
             world.entity_mut(pawn).insert(OfferedTo { link, epoch: transfer.map(|transfer| transfer.epoch) });
@@ -182,6 +188,8 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
         }
         if let Some(mut from) = from.and_then(|from| world.get_entity_mut(from).ok()) {
             from.remove::<(ControlledBy, ControlledSend)>();
+            #[cfg(feature = "smoothing")]
+            from.remove::<Departing>();
             #[cfg(feature = "weapons")]
             from.insert(FormerPlayer(link));
         }
@@ -206,7 +214,13 @@ fn cancel(world: &mut World, link: Entity) {
     let pending = world.get_entity_mut(link).ok().and_then(|mut link| link.take::<PendingPossession>());
     let Some(PendingPossession { from, to, .. }) = pending else { return };
     match from {
-        Some(from) => cancel_transfer(world, from),
+        Some(from) => {
+            cancel_transfer(world, from);
+            #[cfg(feature = "smoothing")]
+            if let Ok(mut from) = world.get_entity_mut(from) {
+                from.remove::<Departing>();
+            }
+        }
         None => return_to_server(world, to),
     }
     if let Some(mut pawn) = to.and_then(|to| world.get_entity_mut(to).ok()) {

@@ -11,5 +11,6 @@ mod publisher;
 
 pub use deliver::DroppedSnapshots;
 pub(crate) use deliver::plugin as client_plugin;
+pub(crate) use publisher::Departing;
 pub use publisher::UpdateInterval;
 pub(crate) use publisher::plugin as server_plugin;

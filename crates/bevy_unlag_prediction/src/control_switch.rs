@@ -96,7 +96,7 @@ pub(crate) fn take_over<M: MoveModel>(
                     let ctx = StepContext { tick: at, dt, entity, replaying: true };
                     let start = state;
                     state = M::step(&model, &start, &neutral, &ctx, &world, &mut Vec::new());
-                    if first == at.offset(1) {
+                    if !first.is_newer_than(at.offset(1)) {
                         state = M::change_control(&state);
                     }
                     if !first.is_newer_than(at) {

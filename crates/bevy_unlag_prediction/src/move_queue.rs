@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, SnapshotAck, SnapshotAcks, Tick};
+use bevy_unlag_core::{BitWriter, MoveModel, SnapshotAck, SnapshotAcks, Tick, Wire};
 
 use crate::{
     cause::CorrectionCause,
@@ -43,6 +43,9 @@ pub struct MoveQueue<M: MoveModel> {
     timeline: u8,
     /// First move of the owner after a transfer of control to this pawn: earlier moves have neutral input.
     first: Option<Tick>,
+    /// Neutral input with which the owner's moves after a transfer begin while it has not learnt of it.
+    #[reflect(ignore)]
+    unclaimed: Option<M::Input>,
     /// First move that belongs to another pawn, after a transfer of control from this one.
     end: Option<Tick>,
     /// Whether the owner learns of its control by [`ControlOffer`](crate::ControlOffer)s, until its first move.
@@ -105,6 +108,7 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             epoch: None,
             timeline: 0,
             first: None,
+            unclaimed: None,
             end: None,
             offered: false,
             moves: VecDeque::new(),
@@ -244,6 +248,7 @@ impl<M: MoveModel> MoveQueue<M> {
         let epoch = self.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7;
         (self.epoch, self.timeline) = (Some(epoch), epoch);
         self.first = None;
+        self.unclaimed = None;
         self.moves.clear();
         self.awaiting_first_move = true;
         self.began = now;
@@ -484,9 +489,23 @@ impl<M: MoveModel> MoveQueue<M> {
         self.first.is_some() && (epoch + 1) & 7 == own || self.end.is_some() && epoch == (own + 1) & 7
     }
 
-    /// Returns whether the owner's first move after a transfer of control follows this one.
-    pub(crate) fn takes_over_after(&self, tick: Tick) -> bool {
-        self.first == Some(tick.offset(1))
+    /// Returns whether the owner's first own move after a transfer of control may follow this one, which has run
+    /// with `input`. A client that learns late of its control starts with neutral moves.
+    pub(crate) fn may_take_over_after(&mut self, tick: Tick, input: &M::Input) -> bool {
+        let Some((first, neutral)) = self.first.zip(self.unclaimed.as_ref()) else { return false };
+        if first.is_newer_than(tick) {
+            return first == tick.offset(1);
+        }
+        let as_sent = |input: &M::Input| {
+            let mut w = BitWriter::default();
+            input.write(&mut w);
+            w.finish()
+        };
+        let is_neutral = as_sent(input) == as_sent(neutral);
+        if !is_neutral {
+            self.unclaimed = None;
+        }
+        is_neutral
     }
 
     /// Returns the first move of the owner after a transfer of control, and the last move that has run, in an
@@ -518,6 +537,7 @@ impl<M: MoveModel> MoveQueue<M> {
             epoch: Some((epoch + 1) & 7),
             timeline,
             first: Some(first),
+            unclaimed: Some(neutral),
             offered: true,
             began: first,
             next: Some(next),

@@ -216,7 +216,7 @@ pub(crate) fn run_moves<M: MoveModel>(
             let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
             events.clear();
             *state = M::step(&model, &state, &input, &ctx, &world, &mut events);
-            if queue.takes_over_after(move_tick) {
+            if queue.may_take_over_after(move_tick, &input) {
                 *state = M::change_control(&state);
             }
             account.grant(seconds);

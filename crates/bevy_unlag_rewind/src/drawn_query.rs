@@ -6,7 +6,7 @@ mod sphere_cast;
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, LimbPoses, LimbRig, MeasuredUpdateInterval, NetId,
-    PoseSampler, ProxySmoothing, SnapshotHistory, ViewStamp, ViewTime,
+    NetRole, PoseSampler, ProxySmoothing, SnapshotHistory, ViewStamp, ViewTime,
 };
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 type Drawn = (
     Entity,
     &'static NetId,
-    &'static DrawnPose,
+    (&'static DrawnPose, Option<&'static NetRole>),
     Option<&'static MeasuredUpdateInterval>,
     &'static HitBoxes,
     Option<&'static LimbRig>,
@@ -74,9 +74,11 @@ impl<'w, 's> DrawnQuery<'w, 's> {
 
     /// Calls `each` with every drawn body that the filter accepts.
     fn each_accepted(&self, filter: &RewindFilter<'_>, mut each: impl FnMut(&Body<'_>)) {
-        for (entity, id, drawn, _, boxes, rig, nodes, team, layers) in &self.pawns {
+        for (entity, id, (drawn, role), _, boxes, rig, nodes, team, layers) in &self.pawns {
             let wanted = filter.allows(entity, team.copied(), layers.copied().unwrap_or_default());
-            if !wanted || !drawn.pose.alive {
+            // A pawn that this client has let go of is drawn where the server never had it at that moment.
+            let lets_go = role == Some(&NetRole::SimulatedProxy) && drawn.stamp == ViewStamp::Present;
+            if !wanted || !drawn.pose.alive || lets_go {
                 continue;
             }
             let limbs = match (nodes.filter(|nodes| !nodes.0.is_empty()), rig) {
@@ -90,7 +92,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
 
     /// Calls `each` with every drawn body and its stamp.
     pub(crate) fn each_body(&self, mut each: impl FnMut(&Body<'_>, ViewStamp)) {
-        for (entity, id, drawn, _, boxes, rig, nodes, ..) in &self.pawns {
+        for (entity, id, (drawn, _), _, boxes, rig, nodes, ..) in &self.pawns {
             let limbs = match (nodes.filter(|nodes| !nodes.0.is_empty()), rig) {
                 (Some(nodes), _) => Limbs::Nodes(&nodes.0),
                 (None, Some(rig)) => Limbs::Rig(rig),
@@ -147,7 +149,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         let mut asides = [f32::INFINITY; DrawnQuery::MAX_OVERRIDES];
         let room = found.len().min(asides.len());
         let mut count = 0;
-        for (_, id, drawn, usual, boxes, ..) in &self.pawns {
+        for (_, id, (drawn, _), usual, boxes, ..) in &self.pawns {
             // A pair with a longer span than usual has lost a snapshot in between.
             let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval.max(1)));
             let (from, to, at) = match drawn.stamp {

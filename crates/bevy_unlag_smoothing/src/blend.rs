@@ -97,27 +97,36 @@ pub(crate) fn blend(
 ) {
     let frame = time.delta_secs().min(LONGEST_FRAME) * game.speed() as f32;
     for (role, drawn, history, proxy, mode, mut seen, mut offset) in &mut proxies {
-        if *role != NetRole::SimulatedProxy {
+        if *role != NetRole::SimulatedProxy && drawn.stamp != ViewStamp::Present {
             continue;
         }
         if !drawn.pose.alive {
             *seen = LastDrawn(None);
-            offset.set_if_neq(VisualOffset::default());
+            if *role == NetRole::SimulatedProxy {
+                offset.set_if_neq(VisualOffset::default());
+            }
             continue;
         }
         let (mode, pose) = (mode.copied(), drawn.pose);
         let teleports =
             from_of(drawn.stamp).and_then(|from| history.get(from)).map_or(0, |from| from.teleports);
         if let Some(before) = seen.0 {
-            if before.teleports != teleports || mode == Some(ProxySmoothing::Raw) {
+            let was_predicted = before.stamp == ViewStamp::Present;
+            if drawn.stamp == ViewStamp::Present {
+                // Prediction eases its own corrections.
+            } else if before.teleports != teleports && !was_predicted || mode == Some(ProxySmoothing::Raw) {
                 // Teleports and raw proxies must jump visibly.
                 offset.set_if_neq(VisualOffset::default());
-            } else if before.mode != mode || is_discontinuous(before.stamp, drawn.stamp, mode) {
+            } else if was_predicted
+                || before.mode != mode
+                || is_discontinuous(before.stamp, drawn.stamp, mode)
+            {
                 // A fast pawn may have moved far while no updates arrived.
                 let speed = before.velocity.length().max(pose.velocity.length()) + config.snap_speed;
                 let allowed = config.snap_distance.max(speed * (proxy.since_previous as f32 + frame));
                 let next = blend_offset(&before, drawn, mode, frame, &config);
-                if next.offset.length() <= allowed {
+                // A player has let go of its pawn, which was drawn ahead of the others.
+                if was_predicted || next.offset.length() <= allowed {
                     stats.blends += 1;
                     *offset = next;
                 } else {

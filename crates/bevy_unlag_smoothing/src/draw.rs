@@ -80,8 +80,9 @@ pub(crate) fn draw(
             Some(DrawnPose { pose, stamp })
         })();
         let Some(sampled) = sampled else {
-            // The history does not cover that moment, or the pawn did not exist yet.
-            if drawn.pose.alive {
+            // The history does not cover that moment, or the pawn did not exist yet. A pawn that was predicted
+            // until now stays where it is meanwhile.
+            if drawn.pose.alive && drawn.stamp != ViewStamp::Present {
                 drawn.pose.alive = false;
             }
             continue;

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnPose, GameClock, MeasuredUpdateInterval, PoseSampler, ProxyUpdate, SnapshotHistory, Tick,
-    VisualOffset,
+    DrawnPose, GameClock, LocalControl, MeasuredUpdateInterval, PoseSampler, ProxyUpdate, SnapshotHistory,
+    Tick, VisualOffset,
 };
 
 use crate::{
@@ -20,6 +20,9 @@ use crate::{
 #[require(SnapshotHistory, ProxyTime, MeasuredUpdateInterval, DrawnPose, VisualOffset, LastDrawn)]
 pub struct SnapshotInbox(pub Vec<ProxyUpdate>);
 
+/// Update intervals without an update after which the path of a predicted pawn starts over.
+const MAX_PREDICTED_GAP: i32 = 4;
+
 pub(crate) fn receive(
     config: Res<PlayoutConfig>,
     sampler: Res<PoseSampler>,
@@ -31,6 +34,7 @@ pub(crate) fn receive(
         &mut SnapshotHistory,
         &mut ProxyTime,
         &mut MeasuredUpdateInterval,
+        Has<LocalControl>,
     )>,
     mut arrivals: Local<Vec<(u16, Tick, Option<Tick>)>>,
 ) {
@@ -40,7 +44,11 @@ pub(crate) fn receive(
 
     // Several proxies share a tick, but a clock takes each tick once, newest first.
     arrivals.clear();
-    for (inbox, _, proxy, _) in &proxies {
+    for (inbox, _, proxy, _, predicted) in &proxies {
+        // A pawn that this client controls is updated for a short time only: no measure of the link.
+        if predicted {
+            continue;
+        }
         let ticks = inbox.0.iter().map(|update| update.snapshot.tick);
         let newest = ticks.reduce(|a, b| if b.is_newer_than(a) { b } else { a });
         let Some(tick) = newest.filter(|tick| proxy.newest().is_none_or(|before| tick.is_newer_than(before)))
@@ -63,7 +71,20 @@ pub(crate) fn receive(
         playout.arrived(arrival, (&config, tick_seconds), now);
     }
 
-    for (mut inbox, mut history, mut proxy, mut usually) in &mut proxies {
+    for (mut inbox, mut history, mut proxy, mut usually, predicted) in &mut proxies {
+        let first = inbox
+            .0
+            .iter()
+            .map(|update| update.snapshot.tick)
+            .reduce(|a, b| if b.is_newer_than(a) { a } else { b });
+        if predicted
+            && let Some((first, newest)) = first.zip(proxy.newest())
+            && first.since(newest) > i32::from(usual) * MAX_PREDICTED_GAP
+        {
+            // Its path does not continue across the time in which it was predicted.
+            history.clear();
+            proxy.restart();
+        }
         if playout.restarted(proxy.interval()) {
             // Ticks of another server must not mix with those of the current one.
             history.clear();
@@ -75,7 +96,9 @@ pub(crate) fn receive(
             }
         }
         usually.set_if_neq(MeasuredUpdateInterval(proxy.interval()));
-        playout.count(proxy.interval(), now);
+        if !predicted {
+            playout.count(proxy.interval(), now);
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    LastReceivedSnapshot, MatchReset, OwnerReconnected, ServerLeft, Snapshot, SnapshotHistory, Tick,
+    LastReceivedSnapshot, LocalControl, MatchReset, OwnerReconnected, ServerLeft, Snapshot, SnapshotHistory,
+    Tick,
 };
 
 use crate::{
-    inbox::SnapshotInbox, playout::PlayoutClocks, published_path::PublishedPath,
+    inbox::SnapshotInbox, playout::PlayoutClocks, proxy::ProxyTime, published_path::PublishedPath,
     sent_snapshots::SentSnapshots,
 };
 
@@ -15,7 +16,7 @@ pub(crate) fn server_plugin(app: &mut App) {
 }
 
 pub(crate) fn client_plugin(app: &mut App) {
-    app.add_observer(reset_proxies).add_observer(reset_clocks);
+    app.add_observer(reset_proxies).add_observer(reset_clocks).add_observer(reset_predicted);
 }
 
 fn reset_connection(reconnected: On<OwnerReconnected>, mut logs: Query<&mut SentSnapshots>) {
@@ -36,6 +37,18 @@ fn reset_proxies(reset: On<MatchReset>, mut proxies: Query<(&mut SnapshotInbox, 
     for (mut inbox, mut history) in &mut proxies {
         inbox.0.retain(|update| update.snapshot.tick.is_newer_than(tick));
         retain_newer(&mut history, tick);
+    }
+}
+
+/// The path of a pawn does not continue across the time in which this client predicts it.
+fn reset_predicted(
+    taken: On<Add, LocalControl>,
+    mut pawns: Query<(&mut SnapshotInbox, &mut SnapshotHistory, &mut ProxyTime)>,
+) {
+    if let Ok((mut inbox, mut history, mut time)) = pawns.get_mut(taken.entity) {
+        inbox.0.clear();
+        history.clear();
+        time.restart();
     }
 }
 

@@ -36,10 +36,11 @@ pub(crate) fn plugin(app: &mut App) {
 fn deliver(
     names: Res<NetIdMap>,
     mut links: Query<&mut MessageReceiver<SnapshotMessage>, With<Client>>,
-    mut pawns: Query<Option<&mut SnapshotInbox>, Without<LocalControl>>,
+    mut pawns: Query<(Option<&mut SnapshotInbox>, Has<LocalControl>)>,
     mut dropped: ResMut<DroppedSnapshots>,
     mut heard: ResMut<LastReceivedSnapshot>,
     mut bandwidth: ResMut<Bandwidth>,
+    mut commands: Commands,
 ) {
     for mut link in &mut links {
         for message in link.receive() {
@@ -58,10 +59,13 @@ fn deliver(
                     dropped.unknown += 1;
                     continue;
                 };
-                // The own pawn is predicted and not smoothed.
                 match pawns.get_mut(pawn) {
-                    Ok(Some(mut inbox)) if inbox.0.len() < MAX_INBOX => inbox.0.push(update),
-                    Ok(None) => dropped.unknown += 1,
+                    Ok((Some(mut inbox), _)) if inbox.0.len() < MAX_INBOX => inbox.0.push(update),
+                    // The own pawn is predicted and not smoothed, until shortly before its player leaves it.
+                    Ok((None, true)) => {
+                        commands.entity(pawn).insert(SnapshotInbox(vec![update]));
+                    }
+                    Ok((None, false)) => dropped.unknown += 1,
                     _ => {}
                 }
             }

@@ -21,6 +21,11 @@ use crate::{
     visibility::ComponentFilters,
 };
 
+/// On a server's pawn: its player is about to leave it. The player's client gets its snapshots already, to show
+/// it without a gap.
+#[derive(Component)]
+pub(crate) struct Departing;
+
 /// Ticks between two snapshots of this pawn, on the server. Default, without the component: the plugin's
 /// [`SimulationRate::snapshot_ticks`]. 0 counts as 1. Raising it saves
 /// downlink bandwidth and delays the pawn by as much on other clients. Pawns with the same interval are sent
@@ -74,7 +79,7 @@ fn publish(
             Entity,
             &NetId,
             &mut PublishedPath,
-            Option<&ControlledBy>,
+            (Option<&ControlledBy>, Has<Departing>),
             Option<&UpdateInterval>,
             Option<&ProxySmoothing>,
         ),
@@ -97,7 +102,7 @@ fn publish(
 ) {
     let PublishScratch { last_tick, due, spare, candidates, living } = &mut *desk;
     spare.extend(due.drain(..).map(|due| due.bits));
-    for (entity, id, mut path, owner, own, mode) in &mut pawns {
+    for (entity, id, mut path, (owner, departing), own, mode) in &mut pawns {
         if !is_due(*last_tick, tick.0, own.map_or(rate.snapshot_ticks, |own| own.0)) {
             continue;
         }
@@ -105,7 +110,8 @@ fn publish(
         let mut bits = spare.pop().unwrap_or_default();
         bits.clear();
         update.write(tick.0, &mut bits);
-        due.push(DueSnapshot { id: *id, entity, owner: owner.map(|owner| owner.owner), update, bits });
+        let owner = owner.filter(|_| !departing).map(|owner| owner.owner);
+        due.push(DueSnapshot { id: *id, entity, owner, update, bits });
     }
     *last_tick = Some(tick.0);
     due.sort_unstable_by_key(|due| due.id);
@@ -125,7 +131,7 @@ fn publish(
         candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
         let shown = candidates.len();
         queue.keep(|entity| pawns.contains(entity));
-        let eye = || own_pose(link, pawns.iter().map(|(.., path, owner, _, _)| (path, owner)));
+        let eye = || own_pose(link, pawns.iter().map(|(.., path, (owner, _), _, _)| (path, owner)));
         let mut eye_once = None;
         queue.choose(&mut outlet, candidates, |one| {
             let Some(own) = *eye_once.get_or_insert_with(eye) else { return 1.0 };
