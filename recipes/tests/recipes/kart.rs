@@ -80,7 +80,7 @@ fn client(app: &mut App) {
         })
         // The player stands while on foot, and drives forwards.
         .add_systems(PreUpdate, |mut input: Single<&mut InputAccumulator, With<KartState>>| {
-            input.axes(Vec2::Y)
+            input.axes(Vec2::Y);
         });
 }
 

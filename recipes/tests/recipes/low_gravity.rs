@@ -40,7 +40,7 @@ fn server(app: &mut App) {
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor, moon))
         .add_systems(PreUpdate, |time: Res<Time>, mut input: Single<&mut InputAccumulator>| {
-            input.jump(time.elapsed_secs() % 2.0 < 0.2)
+            input.jump(time.elapsed_secs() % 2.0 < 0.2);
         });
 }
 
