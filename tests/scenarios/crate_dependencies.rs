@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, process::Command};
 
 use serde_json::Value;
 
-/// The dependencies of each crate of the workspace according to cargo, without dev-dependencies.
-fn dependencies() -> BTreeMap<String, Vec<String>> {
+/// The dependencies of each crate of the workspace according to cargo: those whose kind fits. The kind is `None`, or
+/// "dev" or "build".
+fn dependencies(fits: impl Fn(Option<&str>) -> bool) -> BTreeMap<String, Vec<String>> {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline", "--manifest-path", manifest])
@@ -17,8 +18,8 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
     list(&metadata["packages"])
         .iter()
         .map(|package| {
-            let of_itself = list(&package["dependencies"]).into_iter().filter(|d| d["kind"].is_null());
-            (text(&package["name"]), of_itself.map(|d| text(&d["name"])).collect())
+            let fitting = list(&package["dependencies"]).into_iter().filter(|d| fits(d["kind"].as_str()));
+            (text(&package["name"]), fitting.map(|d| text(&d["name"])).collect())
         })
         .collect()
 }
@@ -50,7 +51,7 @@ fn crates_have_only_their_allowed_dependencies() {
         ("lightyear_guard", &[][..], false, true),
         ("bevy_unlag_lightyear", below_glue, false, true),
     ];
-    let found = dependencies();
+    let found = dependencies(|kind| kind.is_none());
     for (name, suite, rapier, network) in allowed {
         let found = found.get(name).unwrap_or_else(|| panic!("{name} is not in the workspace"));
         assert!(found.iter().any(|d| d == "bevy"), "the metadata was not read: {found:?}");
@@ -67,4 +68,21 @@ fn crates_have_only_their_allowed_dependencies() {
     }
     let of_derive = &found["bevy_unlag_derive"];
     assert!(of_derive.iter().all(|d| !d.starts_with("bevy")), "a macro needs only syntax: {of_derive:?}");
+}
+
+#[test]
+fn recipes_depend_on_bevy_and_the_suite_alone() {
+    // Of every kind: the recipes show what a game can do with these two.
+    let found = dependencies(|_| true);
+    assert_eq!(
+        found["unlag_recipes"],
+        ["bevy", "bevy_unlag"],
+        "export what is missing from bevy_unlag instead"
+    );
+    // The control: development dependencies are read.
+    assert!(
+        found["bevy_unlag_testkit"].iter().any(|d| d == "bevy_unlag"),
+        "{:?}",
+        found["bevy_unlag_testkit"]
+    );
 }

@@ -10,6 +10,9 @@
 //! pawn is drawn, [`UpdateInterval`](net::UpdateInterval) how often it is sent, and
 //! [`DownlinkBudget`](net::DownlinkBudget) limits what a client is sent.
 //!
+//! A game needs no other crate than Bevy and this one: [`lightyear`] and [`rapier`] are the versions that the suite
+//! uses, for the connection and for colliders.
+//!
 //! For another transport use the underlying crates directly: [`core`], [`movement`], [`prediction`],
 //! [`smoothing`], [`rewind`], [`weapons`], [`net`].
 
@@ -28,6 +31,11 @@ pub use bevy_unlag_smoothing as smoothing;
 pub use bevy_unlag_weapons as weapons;
 pub use lightyear_guard as guard;
 pub use link_conditioner;
+
+/// Physics of the level: the version of `bevy_rapier3d` that the suite uses.
+pub use bevy_rapier3d as rapier;
+/// The transport: the version of lightyear that the suite uses.
+pub use lightyear;
 
 pub use character::{Character, CharacterPawn, Characters, NpcPawn, Side};
 pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};

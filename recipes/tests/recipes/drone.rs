@@ -1,0 +1,133 @@
+//! A character of one's own: a drone that hovers where nobody steers it.
+
+use bevy::{ecs::system::SystemParamItem, prelude::*};
+use bevy_unlag::{
+    Character, CharacterPawn, Characters, Side,
+    core::{LimbRig, PawnClass, StepContext, Wire},
+    prelude::*,
+    rapier::prelude::Collider,
+    rewind::{BodyBounds, HitBox},
+};
+use unlag_recipes::{component, corrections, play, position};
+
+struct Drone;
+
+/// The tuning, the same on both sides.
+#[derive(Resource)]
+struct DroneConfig {
+    /// Metres per second squared.
+    thrust: f32,
+    /// Share of the speed that is lost, per second.
+    drag: f32,
+}
+
+/// One tick of what the pilot wants, along the world's axes: 3 bytes.
+#[derive(Wire, Clone, Copy, PartialEq, Default, Debug)]
+struct DroneInput {
+    #[wire(range = -1.0..=1.0, bits = 8)]
+    wish: Vec3,
+}
+
+/// All that is predicted. Floats of a state are sent as they are.
+#[derive(Component, Wire, Clone, Copy, PartialEq, Debug)]
+struct DroneState {
+    position: Vec3,
+    velocity: Vec3,
+}
+
+impl MoveModel for Drone {
+    type Config = DroneConfig;
+    type Input = DroneInput;
+    type State = DroneState;
+    type Event = ();
+    type Push = ();
+    type World = ();
+    type Diagnostics = ();
+
+    /// It reads its arguments and nothing else, so a replay has the same result.
+    fn step(
+        config: &DroneConfig,
+        state: &DroneState,
+        input: &DroneInput,
+        ctx: &StepContext,
+        (): &SystemParamItem<()>,
+        _events: &mut Vec<()>,
+    ) -> DroneState {
+        let thrust = input.wish.clamp_length_max(1.0) * config.thrust;
+        let velocity = state.velocity * (1.0 - config.drag * ctx.dt) + thrust * ctx.dt;
+        DroneState { position: state.position + velocity * ctx.dt, velocity }
+    }
+
+    fn position(state: &DroneState) -> Vec3 {
+        state.position
+    }
+
+    fn velocity(state: &DroneState) -> Vec3 {
+        state.velocity
+    }
+
+    fn kind(_: &DroneState) -> u32 {
+        0
+    }
+}
+
+impl Character for Drone {
+    fn state_at(position: Vec3) -> DroneState {
+        DroneState { position, velocity: Vec3::ZERO }
+    }
+
+    /// A ball that can be hit.
+    fn body(_: &DroneConfig, _: PawnClass) -> impl Bundle {
+        let bounds = BodyBounds { radius: 0.4, low: -0.4, high: 0.4 };
+        (HitBoxes::new([HitBox::new(0, HitGroup::Body, Collider::ball(0.4))], bounds), LimbRig::rigid())
+    }
+
+    /// Jump climbs, crouch descends.
+    fn apply_controls(input: &mut DroneInput, controls: &CapsuleInput) {
+        let climb = f32::from(controls.jump) - f32::from(controls.crouch);
+        input.wish = controls.wish() + Vec3::Y * climb;
+    }
+
+    fn build(app: &mut App, _: Side) {
+        app.insert_resource(DroneConfig { thrust: 12.0, drag: 1.0 });
+    }
+}
+
+fn server(app: &mut App) {
+    app.add_plugins(UnlagServerPlugins { characters: Characters::of::<Drone>(), ..default() }).add_observer(
+        |joined: On<PlayerJoined>, mut drones: Local<u16>, mut commands: Commands| {
+            *drones += 1;
+            let place = Transform::from_xyz(f32::from(*drones) * 5.0, 2.0, 0.0);
+            let owner = player_pawn(joined.link, joined.peer);
+            commands.spawn((CharacterPawn::<Drone>::default(), NetId(*drones), place, owner));
+        },
+    );
+}
+
+fn client(app: &mut App) {
+    app.add_plugins(UnlagClientPlugins { characters: Characters::of::<Drone>(), ..default() })
+        .add_plugins(PlayerControlsPlugin::default());
+}
+
+/// A pilot who flies ahead and climbs.
+fn pilot(app: &mut App) {
+    app.add_plugins(client).add_systems(PreUpdate, |mut input: Single<&mut InputAccumulator>| {
+        input.axes(Vec2::Y);
+        input.jump(true);
+    });
+}
+
+#[test]
+fn drone_flies_on_all_screens_without_corrections() {
+    play(server, &[pilot, client], |game| {
+        game.run(2.0);
+        let state = component::<DroneState>(&mut game.server, NetId(1)).expect("the drone is there");
+        assert!(state.position.y > 8.0 && state.position.z < -6.0, "{state:?}");
+        let idle = component::<DroneState>(&mut game.server, NetId(2)).expect("the drone is there");
+        assert_eq!(idle.position, Vec3::new(10.0, 2.0, 0.0), "without a pilot's wish it hovers");
+        // The other screen shows the past: a quarter of a second at 12 m/s is 3 m.
+        let apart = position(&mut game.clients[1], NetId(1)).distance(state.position);
+        assert!((0.2..4.0).contains(&apart), "{apart} m");
+        assert_eq!(corrections(&mut game.clients[0]), 0);
+    });
+}

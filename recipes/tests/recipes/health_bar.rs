@@ -1,0 +1,59 @@
+//! A health bar: a component of the server that lightyear replicates.
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    lightyear::prelude::AppComponentExt,
+    prelude::*,
+    weapons::{Hazard, HealthPlugin},
+};
+use unlag_recipes::{floor, play, soldiers};
+
+/// On both sides, after the suite's plugins. Without it clients know no health.
+fn replicated(app: &mut App) {
+    app.component::<Health>().replicate();
+}
+
+fn server(app: &mut App) {
+    app.add_plugins((UnlagServerPlugins::default(), HealthPlugin, floor, soldiers, replicated));
+}
+
+fn client(app: &mut App) {
+    app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor, replicated))
+        .add_systems(Update, draw_bars);
+}
+
+/// A bar, as a share of its full length. In a game a node of the user interface.
+#[derive(Component, Clone, Copy, Default)]
+struct HealthBar(f32);
+
+fn draw_bars(soldiers: Query<(Entity, &Health), Changed<Health>>, mut commands: Commands) {
+    for (soldier, health) in &soldiers {
+        commands.entity(soldier).insert(HealthBar(health.fraction()));
+    }
+}
+
+/// Returns the lengths of the bars of all soldiers, by their ids.
+fn bars(client: &mut App) -> Vec<(NetId, f32)> {
+    let world = client.world_mut();
+    let mut bars: Vec<_> =
+        world.query::<(&NetId, &HealthBar)>().iter(world).map(|(id, bar)| (*id, bar.0)).collect();
+    bars.sort_by_key(|(id, _)| *id);
+    bars
+}
+
+#[test]
+fn bar_follows_the_health_on_all_screens() {
+    play(server, &[client, client], |game| {
+        let world = game.server.world_mut();
+        let mut soldiers = world.query::<(Entity, &NetId)>();
+        let hurt: Vec<_> =
+            soldiers.iter(world).map(|(target, id)| (target, f32::from(id.0) * 25.0)).collect();
+        for (target, amount) in hurt {
+            world.write_message(Hazard { target, amount, cause: 1 });
+        }
+        game.run(0.5);
+        for client in &mut game.clients {
+            assert_eq!(bars(client), [(NetId(1), 0.75), (NetId(2), 0.5)]);
+        }
+    });
+}
