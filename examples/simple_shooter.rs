@@ -1,7 +1,7 @@
 //! A small shooter in one file: a server with two bots, and a client with a window, in one process over UDP.
 //!
-//! `cargo run --release --example simple_shooter`. With `--headless` a script plays for some seconds without a
-//! window and prints what the example promises; the exit code is 1 if a promise does not hold. With
+//! `cargo run --release --example simple_shooter`. With `--headless` a script plays for some seconds without
+//! a window and prints what the example promises; the exit code is 1 if a promise does not hold. With
 //! `--no-rewind` the server judges shots against the present: the control, in which drawn hits miss.
 
 use bevy::window::{CursorGrabMode, CursorOptions, PrimaryWindow};
