@@ -1,6 +1,6 @@
 //! A character of a game's own: a drone with its own input, state, step, hit sphere and weapon.
 //!
-//! `cargo run --release --example own_character -- --headless`: server and client over UDP, never with a window.
+//! `cargo run --release --example own_character -- --headless`: two apps over UDP, never a window.
 //! Prints what it promises (no corrections, 95 % of drawn hits confirmed); exit code 1 if that does not hold.
 
 use bevy::{app::ScheduleRunnerPlugin, ecs::error::warn, prelude::*, state::app::StatesPlugin};

@@ -17,6 +17,7 @@ use bevy_unlag::{
     core::Interpolation,
     guard::{JoinRefused, KickedByServer},
     link_conditioner::LinkConditions,
+    movement::KartState,
     net::{ProtocolMismatch, RateMismatch, ServerShutdown, ServerStopped, SetupMismatch, Shutdown},
     prediction::PredictionDebug,
     prelude::*,
@@ -27,6 +28,7 @@ use lightyear::prelude::{Client, Connected};
 use crate::{
     app::{self, ServerOptions},
     connection,
+    hero::HeroState,
     match_report::{MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     scripted_player::ScriptedPlayer,
@@ -307,6 +309,9 @@ pub fn play_as(
     }
 }
 
+/// Pawns that a player may control, once their state has arrived.
+type AnyPlayer = Or<(With<SoldierState>, With<HeroState>, With<KartState>)>;
+
 /// Monitor of a client's connection.
 #[derive(Resource, Clone, Debug)]
 pub struct ConnectionMonitor {
@@ -356,11 +361,7 @@ impl ConnectionMonitor {
         }
         let connected =
             world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
-        let pawn = world
-            .query_filtered::<(), (With<LocalControl>, With<SoldierState>)>()
-            .iter(world)
-            .next()
-            .is_some();
+        let pawn = world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).next().is_some();
         if connected && pawn {
             self.joined_at = self.joined_at.or(Some(Instant::now()));
             self.last_ok = Instant::now();

@@ -6,7 +6,7 @@ use std::thread;
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
 use unlag_examples::{
-    connection, reconnect,
+    connection, karts, reconnect,
     rules::RulesProtocolPlugin,
     scripted_player::ScriptedPlayerPlugin,
     shot_stats::{ShotStats, ShotStatsPlugin},
@@ -63,7 +63,7 @@ impl LoadSession {
         client.insert_resource(Arsenal::default());
         client.add_plugins(UnlagClientPlugins {
             rate: SimulationRate { tick: self.tick, ..default() },
-            ..default()
+            characters: karts::characters(),
         });
         client.add_plugins((RulesProtocolPlugin, ShotStatsPlugin)).add_systems(Startup, arena::spawn);
         client.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin));
