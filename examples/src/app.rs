@@ -15,7 +15,7 @@ use bevy_unlag_testkit::headless_app;
 
 use crate::{
     arena,
-    hero::Hero,
+    hero::{Hero, VoidPlugin},
     karts::{KartsPlugin, characters},
     rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
     scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
@@ -55,7 +55,7 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
     app.add_plugins(UnlagServerPlugins { rate: options.rate, characters: characters() });
     app.add_plugins(RulesProtocolPlugin);
     if options.heroes {
-        app.add_plugins(RulesPlugin::<Hero>::default());
+        app.add_plugins((RulesPlugin::<Hero>::default(), VoidPlugin));
     } else {
         app.add_plugins(RulesPlugin::<Soldier>::default());
     }

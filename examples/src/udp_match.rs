@@ -17,7 +17,6 @@ use bevy_unlag::{
     core::Interpolation,
     guard::{JoinRefused, KickedByServer},
     link_conditioner::LinkConditions,
-    movement::KartState,
     net::{ProtocolMismatch, RateMismatch, ServerShutdown, ServerStopped, SetupMismatch, Shutdown},
     prediction::PredictionDebug,
     prelude::*,
@@ -28,7 +27,7 @@ use lightyear::prelude::{Client, Connected};
 use crate::{
     app::{self, ServerOptions},
     connection,
-    hero::HeroState,
+    hero::AnyPlayer,
     match_report::{MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     scripted_player::ScriptedPlayer,
@@ -308,9 +307,6 @@ pub fn play_as(
         }
     }
 }
-
-/// Pawns that a player may control, once their state has arrived.
-type AnyPlayer = Or<(With<SoldierState>, With<HeroState>, With<KartState>)>;
 
 /// Monitor of a client's connection.
 #[derive(Resource, Clone, Debug)]

@@ -13,6 +13,7 @@ mod faults;
 mod fire;
 mod gravity;
 mod held_weapon;
+mod heroes;
 mod ingress;
 mod lightyear_guest;
 mod messages;
