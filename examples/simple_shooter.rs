@@ -27,7 +27,7 @@ const PORT: u16 = 5889;
 const PLAYS: f32 = 12.0; // seconds, with --headless
 /// Middles and half sizes of the level's boxes, in metres.
 const BOXES: [(Vec3, Vec3); 3] = [
-    (Vec3::new(0.0, -0.5, 0.0), Vec3::new(60.0, 0.5, 60.0)),
+    (Vec3::new(0.0, -0.5, 0.0), Vec3::new(200.0, 0.5, 200.0)),
     (Vec3::new(-9.0, 0.6, 4.0), Vec3::new(2.0, 0.6, 0.5)),
     (Vec3::new(9.0, 0.6, 4.0), Vec3::new(2.0, 0.6, 0.5)),
 ];

@@ -44,7 +44,7 @@ fn use_abilities(
 
 #[test]
 fn dashes_and_teleports_of_the_shooter_happen_once_on_owner_and_server_and_need_no_correction() {
-    let server = ServerOptions { heroes: true, karts: true, ..default() };
+    let server = ServerOptions { heroes: true, ..default() };
     let mut played = start(MatchOptions { players: 2, conditions: link_150(), server, ..default() });
     played.server.init_resource::<Uses>().add_systems(FixedUpdate, count_uses.in_set(MoveSystems::React));
     for client in &mut played.clients {
