@@ -19,8 +19,8 @@ const SEAT: Vec3 = Vec3::new(0.0, 0.25, 0.25);
 /// Places of the karts.
 const PLACES: [Vec3; 2] = [Vec3::new(-6.0, 0.1, 9.0), Vec3::new(6.0, 0.1, -9.0)];
 
-/// Characters of the shooter: what people play, and the soldiers of measurements and tests. The server decides
-/// which one a player gets.
+/// Characters of the shooter: heroes and karts that people play, and the soldiers of measurements and tests. The
+/// server decides which of them a player gets.
 #[must_use]
 pub fn characters() -> Characters {
     Characters::of::<Soldier>().with::<KartModel>().with::<Hero>()
