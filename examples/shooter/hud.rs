@@ -5,6 +5,7 @@ use core::fmt::Write;
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::prelude::*;
 use unlag_examples::{
+    hero::HeroState,
     screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label},
     udp_match::ConnectionMonitor,
 };
@@ -181,7 +182,7 @@ fn show_health(
 
 /// Shows the held weapon and its ammunition as predicted, so that they follow the trigger without delay.
 fn show_weapon(
-    own: Query<&SoldierState, With<LocalControl>>,
+    own: Query<&HeroState, With<LocalControl>>,
     arsenal: Res<Arsenal>,
     mut texts: Query<&mut Text, With<WeaponText>>,
 ) {

@@ -29,6 +29,7 @@ use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},
     connection, dedicated,
+    hero::Hero,
     match_report::MatchReport,
     reconnect::{self, ReconnectPolicy},
     screen::{self, WindowArgs, exit_code},
@@ -128,8 +129,13 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 /// Runs a server and bots in threads, and a window that is a client of that server.
 fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
-    let options =
-        ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, karts: true, ..default() };
+    let options = ServerOptions {
+        rewind: cli.rewind.into(),
+        weapon_set: WeaponSet::All,
+        heroes: true,
+        karts: true,
+        ..default()
+    };
     let server = ServerThread::start(cli.port, options)?;
     let stop = Stop::default();
     let bots = udp_match::bots(server.address, bots(cli), &stop);
@@ -217,9 +223,9 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     window::add_window(&mut app, window_options(&cli.window, &cli.play, title));
     app::add_server(
         &mut app,
-        ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, ..default() },
+        ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, heroes: true, ..default() },
     );
-    app::add_host(&mut app);
+    app::add_host::<Hero>(&mut app);
     app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
         if keys.just_pressed(KeyCode::F9) {
             commands.trigger(RestartMatch);

@@ -15,6 +15,7 @@ use bevy_unlag::{
 };
 use unlag_examples::{
     arena::{ArenaPart, Surface},
+    hero::{Hero, HeroState},
     screen::checkerboard,
 };
 
@@ -123,7 +124,7 @@ fn paint_arena(
 /// at the smoothed eye height.
 fn place_camera(
     own: Query<
-        (&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputAccumulator, Option<&SoldierState>),
+        (&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputAccumulator, Option<&HeroState>),
         With<LocalControl>,
     >,
     mut cameras: Query<&mut Transform, With<PlayerCamera>>,
@@ -145,7 +146,7 @@ fn place_camera(
         transform.rotation = drawn.pose.rotation * Quat::from_rotation_x(pitch);
         return;
     };
-    let frame = Soldier::view_frame(state);
+    let frame = Hero::view_frame(state);
     transform.translation = feet + frame.up * eye.0;
     // Shots follow the recoil, and so does the view.
     let kick = state.extension.recoil_angles();

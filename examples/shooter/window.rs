@@ -7,9 +7,12 @@ use bevy::{
 };
 use bevy_unlag::{prediction::CorrectionViewPlugin, prelude::*, weapons::ShotViewPlugin};
 use leafwing_input_manager::prelude::ActionState;
-use unlag_examples::screen::{
-    self, WindowArgs,
-    ui::{PanelRoot, TEXT, label},
+use unlag_examples::{
+    hero::{self, Hero, HeroBody},
+    screen::{
+        self, WindowArgs,
+        ui::{PanelRoot, TEXT, label},
+    },
 };
 
 use crate::{
@@ -51,15 +54,30 @@ pub fn add_window(app: &mut App, options: WindowOptions) {
             HudPlugin,
             PanelPlugin { bandwidth },
         ))
-        .add_plugins((CorrectionViewPlugin::<Soldier>::default(), ShotViewPlugin::<CapsuleModel>::default()))
+        .add_plugins((CorrectionViewPlugin::<Hero>::default(), ShotViewPlugin::<HeroBody>::default()))
         .add_systems(Startup, move |commands: Commands| spawn_hint(commands, autoplay));
     if autoplay {
         // Key bindings would overwrite the script's input.
         app.add_plugins(PlayerControlsPlugin::default());
     } else {
-        app.add_plugins(PlayerControlsPlugin::reading()).add_systems(Update, (grab, show_hint).chain());
+        app.add_plugins(PlayerControlsPlugin::reading())
+            .add_systems(Update, (grab, show_hint).chain())
+            .add_systems(FixedUpdate, use_abilities.in_set(MoveSystems::Sample));
         app.world_mut()
             .spawn((PlayerControls { enabled: false, ..default() }, PlayerControls::default_bindings()));
+    }
+}
+
+/// Q dashes, and F teleports. The buttons are part of the move, like a jump.
+fn use_abilities(
+    keys: Res<ButtonInput<KeyCode>>,
+    controls: Query<&PlayerControls>,
+    mut own: Query<(&mut MoveInput<Hero>, &DrawnPose), With<LocalControl>>,
+) {
+    let enabled = controls.iter().any(|controls| controls.enabled);
+    for (mut input, drawn) in &mut own {
+        let down = |key| enabled && drawn.pose.alive && keys.pressed(key);
+        hero::press(&mut input, down(KeyCode::KeyQ), down(KeyCode::KeyF));
     }
 }
 

@@ -4,9 +4,10 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag::{
+    Character,
     core::{Interpolation, PoseSampler},
-    net::ProtocolVersion,
-    prediction::MoveTrace,
+    net::{ProtocolVersion, ReplicatedPawn},
+    prediction::{HostPawn, MoveTrace},
     prelude::*,
     rewind::RewindMode,
 };
@@ -14,6 +15,7 @@ use bevy_unlag_testkit::headless_app;
 
 use crate::{
     arena,
+    hero::{Hero, VoidPlugin},
     karts::{KartsPlugin, characters},
     rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
     scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
@@ -41,7 +43,9 @@ pub struct ServerOptions {
     pub max_age: Option<Duration>,
     /// Tick and snapshot rate. Default: 64 ticks per second. Clients must have the same.
     pub rate: SimulationRate,
-    /// Whether there are karts in the arena.
+    /// Whether players are [`Hero`]es, with a dash and a teleport. Default: [`Soldier`]s.
+    pub heroes: bool,
+    /// Whether there are karts in the arena, for heroes.
     pub karts: bool,
 }
 
@@ -49,7 +53,12 @@ pub struct ServerOptions {
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.weapon_set.arsenal());
     app.add_plugins(UnlagServerPlugins { rate: options.rate, characters: characters() });
-    app.add_plugins((RulesProtocolPlugin, RulesPlugin));
+    app.add_plugins(RulesProtocolPlugin);
+    if options.heroes {
+        app.add_plugins((RulesPlugin::<Hero>::default(), VoidPlugin));
+    } else {
+        app.add_plugins(RulesPlugin::<Soldier>::default());
+    }
     if options.karts {
         app.add_plugins(KartsPlugin);
     }
@@ -117,13 +126,13 @@ pub fn scripted_client_at(
 
 /// Gives a server a scripted player of its own, as a listen server host has.
 pub fn add_scripted_host(app: &mut App, seed: u64) {
-    add_host(app);
+    add_host::<Soldier>(app);
     app.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin))
         .insert_resource(ScriptedPlayer::new(seed));
 }
 
-/// Gives a server a player of its own. The caller adds the controls.
-pub fn add_host(app: &mut App) {
+/// Gives a server a player of its own, with a pawn of the model `M`. The caller adds the controls.
+pub fn add_host<M: Character>(app: &mut App) {
     app.add_plugins(ShotStatsPlugin)
         // The host draws the pawns that it is the authority of.
         .add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
@@ -134,7 +143,7 @@ pub fn add_host(app: &mut App) {
             |mut next: ResMut<NextPlayer>, arsenal: Res<Arsenal>, mut commands: Commands| {
                 let (id, place) = next.allocate();
                 let soldier = (
-                    HostSoldierPawn,
+                    (ReplicatedPawn, HostPawn::<M>::default()),
                     id,
                     Transform::from_translation(place),
                     Health::default(),

@@ -97,6 +97,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
     let options = ServerOptions {
         rewind: args.rewind.into(),
         weapon_set: WeaponSet::All,
+        heroes: true,
         karts: true,
         ..ServerOptions::default()
     };

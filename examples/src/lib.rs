@@ -2,6 +2,7 @@
 //!
 //! * [`arena`]: the level (floor, walls, stairs, ramp, cover) and its spawn points.
 //! * [`rules`]: health, death and respawn: the minimum of a game.
+//! * [`hero`]: the soldier with abilities that people play; [`karts`]: vehicles.
 //! * [`app`]: builders of a server app and a client app; [`connection`] connects them.
 //! * [`markers`]: map markers that players place, sent as game-defined messages.
 //! * [`scripted_player`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
@@ -19,6 +20,7 @@ pub mod arena;
 pub mod args;
 pub mod connection;
 pub mod dedicated;
+pub mod hero;
 pub mod kart;
 pub mod karts;
 pub mod markers;

@@ -3,9 +3,12 @@
 use bevy::prelude::*;
 use bevy_unlag::{
     core::Wire,
+    movement::HasCapsule,
     net::{MessageRules, MessageVerdict},
     prelude::*,
 };
+
+use crate::hero::HeroState;
 
 /// Maximum distance of a marker from its player, in metres.
 pub const MAX_MARKER_DISTANCE: f32 = 200.0;
@@ -35,8 +38,14 @@ impl Plugin for MarkersPlugin {
 }
 
 /// Accepts markers of living players within [`MAX_MARKER_DISTANCE`].
-fn validate_marker(point: InRef<Received<PlaceMarker>>, players: Query<&SoldierState>) -> MessageVerdict {
-    let body = point.about.and_then(|pawn| players.get(pawn).ok()).map(|state| state.body);
+fn validate_marker(
+    point: InRef<Received<PlaceMarker>>,
+    players: Query<AnyOf<(&SoldierState, &HeroState)>>,
+) -> MessageVerdict {
+    let player = point.about.and_then(|pawn| players.get(pawn).ok());
+    let body = player.and_then(|(soldier, hero)| {
+        soldier.map(HasCapsule::capsule).or_else(|| hero.map(HasCapsule::capsule))
+    });
     match body {
         Some(body) if body.alive && body.position.distance(point.message.0) <= MAX_MARKER_DISTANCE => {
             MessageVerdict::Accept

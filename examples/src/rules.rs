@@ -1,10 +1,11 @@
 //! Game rules: health, death and respawn.
 
-use core::time::Duration;
+use core::{marker::PhantomData, time::Duration};
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    Soldier,
+    Character, CharacterPawn,
+    movement::HasCapsule,
     net::MatchRestarted,
     prelude::*,
     weapons::{Dead, HealthPlugin, Respawn, RespawnDue, WeaponSystems},
@@ -28,23 +29,29 @@ impl Plugin for RulesProtocolPlugin {
     }
 }
 
-/// Server-side rules: a soldier for each client that joins, damage, death and respawn.
-pub struct RulesPlugin;
+/// Server-side rules: a soldier of the model `M` for each client that joins, damage, death and respawn.
+pub struct RulesPlugin<M>(PhantomData<fn() -> M>);
 
-impl Plugin for RulesPlugin {
+impl<M> Default for RulesPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: Character<State: HasCapsule, Push = CapsulePush>> Plugin for RulesPlugin<M> {
     fn build(&self, app: &mut App) {
         app.init_resource::<NextPlayer>()
-            .add_observer(spawn_player)
-            .add_observer(reset_players)
+            .add_observer(spawn_player::<M>)
+            .add_observer(reset_players::<M>)
             .add_plugins(HealthPlugin)
             .add_systems(
                 FixedLast,
                 (
-                    (apply_knockback, kill, disable_dead)
+                    (apply_knockback::<M>, kill::<M>, disable_dead::<M>)
                         .chain()
                         .after(WeaponSystems::ApplyDamage)
                         .before(WeaponSystems::Respawn),
-                    respawn.after(WeaponSystems::Respawn),
+                    respawn::<M>.after(WeaponSystems::Respawn),
                 ),
             );
     }
@@ -71,7 +78,7 @@ pub fn full_loadout(arsenal: &Arsenal) -> Loadout {
 }
 
 /// Spawns a soldier for a client that joins. A client whose pawn still waits for it gets that pawn instead.
-fn spawn_player(
+fn spawn_player<M: Character>(
     joined: On<PlayerJoined>,
     mut next: ResMut<NextPlayer>,
     arsenal: Res<Arsenal>,
@@ -80,7 +87,7 @@ fn spawn_player(
     let (id, place) = next.allocate();
     commands
         .spawn((
-            SoldierPawn,
+            CharacterPawn::<M>::default(),
             id,
             Transform::from_translation(place),
             (Health::default(), PlayerScore::default()),
@@ -90,30 +97,33 @@ fn spawn_player(
 }
 
 /// Moves every player to a spawn point of its own, alive and with a reset score.
-fn reset_players(
+fn reset_players<M: Character<State: HasCapsule>>(
     _: On<MatchRestarted>,
-    mut players: Query<(Entity, &mut SoldierState, &mut Loadout, &mut PlayerScore)>,
+    mut players: Query<(Entity, &mut M::State, &mut Loadout, &mut PlayerScore)>,
     mut respawns: MessageWriter<Respawn>,
 ) {
     for ((pawn, mut state, mut loadout, mut score), place) in
         players.iter_mut().zip(arena::SPAWNS.into_iter().cycle())
     {
         *score = PlayerScore::default();
-        place_at(&mut state, &mut loadout, place);
+        place_at(state.capsule_mut(), &mut loadout, place);
         respawns.write(Respawn { pawn });
     }
 }
 
-fn place_at(state: &mut SoldierState, loadout: &mut Mut<Loadout>, place: Vec3) {
-    state.body.alive = true;
-    state.body.disabled = false;
-    state.body.teleport_to(place);
+fn place_at(body: &mut CapsuleState, loadout: &mut Mut<Loadout>, place: Vec3) {
+    body.alive = true;
+    body.disabled = false;
+    body.teleport_to(place);
     // Refills the magazines.
     loadout.set_changed();
 }
 
 /// Applies knockback as a scheduled push within the target's moves, which causes no correction.
-fn apply_knockback(mut damage: MessageReader<Damage>, mut players: Query<&mut ScheduledPushes<Soldier>>) {
+fn apply_knockback<M: MoveModel<Push = CapsulePush>>(
+    mut damage: MessageReader<Damage>,
+    mut players: Query<&mut ScheduledPushes<M>>,
+) {
     for hit in damage.read().filter(|hit| hit.throw != Vec3::ZERO) {
         if let Ok(mut pushes) = players.get_mut(hit.target) {
             pushes.push(CapsulePush::Launch(hit.throw));
@@ -121,44 +131,45 @@ fn apply_knockback(mut damage: MessageReader<Damage>, mut players: Query<&mut Sc
     }
 }
 
-fn kill(mut died: MessageReader<Died>, mut players: Query<&mut SoldierState>) {
+fn kill<M: MoveModel<State: HasCapsule>>(mut died: MessageReader<Died>, mut players: Query<&mut M::State>) {
     for death in died.read() {
         if let Ok(mut state) = players.get_mut(death.victim) {
             // Moves in flight still run: the owner made them before it could know of its death.
-            state.body.alive = false;
+            state.capsule_mut().alive = false;
         }
     }
 }
 
 /// Disables dead pawns once every move that their owners made in good faith has run.
-fn disable_dead(
+fn disable_dead<M: MoveModel<State: HasCapsule>>(
     (tick, fixed): (Res<CurrentTick>, Res<Time<Fixed>>),
-    mut dead: Query<(&Dead, &mut SoldierState)>,
+    mut dead: Query<(&Dead, &mut M::State)>,
 ) {
     for (dead, mut state) in &mut dead {
         let passed = fixed.timestep() * tick.0.since(dead.since).max(0).cast_unsigned();
         // A pawn that has just respawned keeps its `Dead` marker until the next tick.
-        if passed >= TRADE_WINDOW && !state.body.alive && !state.body.disabled {
-            state.body.disabled = true;
+        let CapsuleState { alive, disabled, .. } = *state.capsule();
+        if passed >= TRADE_WINDOW && !alive && !disabled {
+            state.capsule_mut().disabled = true;
         }
     }
 }
 
-fn respawn(
+fn respawn<M: MoveModel<State: HasCapsule>>(
     mut due: MessageReader<RespawnDue>,
-    mut players: Query<(&mut SoldierState, &mut Loadout)>,
+    mut players: Query<(&mut M::State, &mut Loadout)>,
     mut respawns: MessageWriter<Respawn>,
 ) {
     for RespawnDue { pawn } in due.read() {
         // The spawn point farthest from all living players.
-        let alive = players.iter().filter(|(state, _)| state.body.alive);
-        let taken: Vec<Vec3> = alive.map(|(state, _)| state.body.position).collect();
+        let bodies = players.iter().map(|(state, _)| state.capsule());
+        let taken: Vec<Vec3> = bodies.filter(|body| body.alive).map(|body| body.position).collect();
         let nearest = |place: Vec3| taken.iter().map(|t| t.distance_squared(place)).fold(f32::MAX, f32::min);
         let Some(place) = arena::SPAWNS.into_iter().max_by(|a, b| nearest(*a).total_cmp(&nearest(*b))) else {
             continue;
         };
         let Ok((mut state, mut loadout)) = players.get_mut(*pawn) else { continue };
-        place_at(&mut state, &mut loadout, place);
+        place_at(state.capsule_mut(), &mut loadout, place);
         respawns.write(Respawn { pawn: *pawn });
     }
 }

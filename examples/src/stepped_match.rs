@@ -17,6 +17,7 @@ use membership::new_client;
 use crate::{
     app::{self, ServerOptions},
     connection,
+    hero::AnyPlayer,
     match_report::{MatchReport, PlayerReport},
     scripted_player::ScriptedPlayer,
     shot_stats::ShotStats,
@@ -156,8 +157,7 @@ impl Match {
                 world.query_filtered::<(), (With<ClientLink>, With<Connected>)>().iter(world).count() == 1;
             connected
                 && world.query_filtered::<(), With<DrawnPose>>().iter(world).count() == expected
-                && world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count()
-                    == 1
+                && world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).count() == 1
         })
     }
 

@@ -27,6 +27,7 @@ use lightyear::prelude::{Client, Connected};
 use crate::{
     app::{self, ServerOptions},
     connection,
+    hero::AnyPlayer,
     match_report::{MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     scripted_player::ScriptedPlayer,
@@ -356,11 +357,7 @@ impl ConnectionMonitor {
         }
         let connected =
             world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
-        let pawn = world
-            .query_filtered::<(), (With<LocalControl>, With<SoldierState>)>()
-            .iter(world)
-            .next()
-            .is_some();
+        let pawn = world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).next().is_some();
         if connected && pawn {
             self.joined_at = self.joined_at.or(Some(Instant::now()));
             self.last_ok = Instant::now();

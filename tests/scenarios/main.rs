@@ -14,6 +14,7 @@ mod fire;
 mod former_pawn;
 mod gravity;
 mod held_weapon;
+mod heroes;
 mod ingress;
 mod lightyear_guest;
 mod messages;

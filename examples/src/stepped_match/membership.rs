@@ -11,6 +11,7 @@ use super::{Match, MatchOptions};
 use crate::{
     app::{self, ServerOptions},
     connection,
+    hero::AnyPlayer,
     scripted_player::ScriptedPlayer,
 };
 
@@ -94,6 +95,6 @@ impl Match {
         let Some(app) = self.clients.get_mut(client) else { return false };
         let world = app.world_mut();
         world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
-            && world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count() == 1
+            && world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).count() == 1
     }
 }
