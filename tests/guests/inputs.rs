@@ -58,6 +58,23 @@ fn is_held(tick: u32) -> bool {
     (tick / 8).is_multiple_of(2)
 }
 
+/// Writes the client's inputs of this tick.
+fn write_inputs(
+    timeline: Res<LocalTimeline>,
+    mut native: Query<&mut ActionState<Steer>, With<Remote>>,
+    mut leafwing: Query<&mut LeafwingState<DroneAction>, With<Remote>>,
+) {
+    let tick = timeline.tick().0;
+    native.iter_mut().for_each(|mut steer| steer.0 = Steer(tick));
+    for mut state in &mut leafwing {
+        if is_held(tick) {
+            state.press(&DroneAction::Grab);
+        } else {
+            state.release(&DroneAction::Grab);
+        }
+    }
+}
+
 /// Plays for six seconds. Returns what arrived of native and of leafwing inputs, and whether the client reported
 /// that its pings are off.
 fn play(pings: LightyearPings) -> (Arrivals, Arrivals, bool) {
@@ -91,25 +108,7 @@ fn play(pings: LightyearPings) -> (Arrivals, Arrivals, bool) {
             let leafwing = InputMap::<DroneAction>::default();
             commands.entity(added.entity).insert((InputMarker::<Steer>::default(), leafwing));
         })
-        .add_systems(
-            FixedPreUpdate,
-            (|timeline: Res<LocalTimeline>,
-             mut native: Query<&mut ActionState<Steer>, With<Remote>>,
-             mut leafwing: Query<&mut LeafwingState<DroneAction>, With<Remote>>| {
-                {
-                    let tick = timeline.tick().0;
-                    native.iter_mut().for_each(|mut steer| steer.0 = Steer(tick));
-                    for mut state in &mut leafwing {
-                        if is_held(tick) {
-                            state.press(&DroneAction::Grab);
-                        } else {
-                            state.release(&DroneAction::Grab);
-                        }
-                    }
-                }
-                .in_set(InputSystems::WriteClientInputs)
-            },
-        );
+        .add_systems(FixedPreUpdate, write_inputs.in_set(InputSystems::WriteClientInputs));
     let mut game = join(server, client);
     game.run(Duration::from_secs(6));
     assert_no_corrections(&mut game);
