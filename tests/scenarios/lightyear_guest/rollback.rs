@@ -14,6 +14,7 @@ fn replay(client: &mut App, ticks: u32, marked: bool) {
     if marked {
         world.insert_resource(Rollback::FromState);
     }
+    world.resource_mut::<LocalTimeline>().apply_delta(-ticks.cast_signed());
     (0..ticks).for_each(|_| world.run_schedule(FixedMain));
     world.remove_resource::<Rollback>();
 }
