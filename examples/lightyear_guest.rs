@@ -1,7 +1,8 @@
-//! A lightyear game to which the suite is added: its own component, native input and message work beside soldiers.
+//! A lightyear game to which the suite is added: its own component, native input and message work beside
+//! soldiers.
 //!
-//! `cargo run --release --manifest-path tests/guests/Cargo.toml`: a server and a client in one process, on stepped
-//! time, over a link of 80 ms. Prints what it promises, and exits with 1 if a promise does not hold.
+//! `cargo run --release --manifest-path tests/guests/Cargo.toml`: a server and a client in one process, on
+//! stepped time, over a link of 80 ms. Prints what it promises, and exits with 1 if a promise does not hold.
 
 use bevy::{
     ecs::entity::{EntityMapper, MapEntities},
@@ -115,8 +116,8 @@ fn client() -> App {
         .add_systems(PreUpdate, |mut own: Query<&mut InputAccumulator>| {
             own.iter_mut().for_each(|mut input| input.axes(Vec2::Y));
         });
-    // Only because time is stepped: lightyear measures round trips by the wall clock, so a margin in ticks takes
-    // their place.
+    // Only because time is stepped: lightyear measures round trips by the wall clock, so a margin in ticks
+    // takes their place.
     let sync = SyncConfig { jitter_margin: 16.0, ..default() };
     app.insert_resource(InputTimelineConfig::default().with_sync_config(sync));
     app

@@ -75,8 +75,8 @@ fn write_inputs(
     }
 }
 
-/// Plays for six seconds. Returns what arrived of native and of leafwing inputs, and whether the client reported
-/// that its pings are off.
+/// Plays for six seconds. Returns what arrived of native and of leafwing inputs, and whether the client
+/// reported that its pings are off.
 fn play(pings: LightyearPings) -> (Arrivals, Arrivals, bool) {
     #[derive(Resource, Default)]
     struct All([Arrivals; 2]);

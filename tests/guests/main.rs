@@ -13,7 +13,8 @@ use lightyear::prelude::{client::ClientPlugins, server::ServerPlugins, *};
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 
-/// A server and a client with lightyear's plugins, a game's protocol and then the suite. The client's soldier walks.
+/// A server and a client with lightyear's plugins, a game's protocol and then the suite. The client's soldier
+/// walks.
 fn apps(protocol: fn(&mut App)) -> (App, App) {
     let (mut server, mut client) = (headless_app(), headless_app());
     server.add_plugins((ServerPlugins { tick_duration: TICK }, protocol, UnlagServerPlugins::default()));

@@ -1,5 +1,5 @@
-//! The suite in a lightyear game: beside lightyear's own plugins, timelines, components and messages. Its inputs,
-//! prediction and interpolation are in `tests/guests`, which builds lightyear with those features.
+//! The suite in a lightyear game: beside lightyear's own plugins, timelines, components and messages. Its
+//! inputs, prediction and interpolation are in `tests/guests`, which builds lightyear with those features.
 
 mod components_and_messages;
 mod plugin_order;

@@ -23,8 +23,8 @@ use crate::{
 };
 
 /// Client side of the transport: exchanges mailboxes with the server. It joins lightyear's `ClientPlugins` if
-/// the app has them, and adds them otherwise; added after this plugin they panic. Each movement model also needs a
-/// [`NetModelPlugin`](crate::NetModelPlugin).
+/// the app has them, and adds them otherwise; added after this plugin they panic. Each movement model also
+/// needs a [`NetModelPlugin`](crate::NetModelPlugin).
 ///
 /// A client controls the one pawn that the server assigns to it in the update that spawns the pawn.
 #[derive(Clone, Copy, Debug, Default)]

@@ -31,8 +31,8 @@ fn check_error_handler(handler: Option<Res<FallbackErrorHandler>>, mut findings:
     }
 }
 
-/// Detects a client with lightyear's inputs, which wait for its timeline, and without lightyear's pings. The host
-/// of a listen server needs none.
+/// Detects a client with lightyear's inputs, which wait for its timeline, and without lightyear's pings. The
+/// host of a listen server needs none.
 pub(crate) fn check_pings(
     pings: Res<LightyearPings>,
     channels: Option<Res<ChannelRegistry>>,
@@ -60,8 +60,8 @@ fn check_tick_rates(
     if durations_differ(rate.tick, step) {
         findings.report(SetupIssue::TickRate, || {
             format!(
-                "the timestep of Time<Fixed> is {} and SimulationRate::tick is {}: pass the same tick duration to \
-                 UnlagClientPlugins or UnlagServerPlugins and to lightyear's plugins if the game adds them, and \
+                "the timestep of Time<Fixed> is {} and SimulationRate::tick is {}: give the same tick to \
+                 UnlagClientPlugins or UnlagServerPlugins and to the lightyear plugins of the game, and \
                  do not insert a Time<Fixed> after them",
                 milliseconds(step),
                 milliseconds(rate.tick)

@@ -44,16 +44,16 @@ impl GameSpeed {
 /// and cost packets. The transport's packet acknowledgements carry the same information for every packet; they
 /// feed a [`RoundTrip`] on the link on [`Time<Real>`], so a stepped app measures stepped time.
 ///
-/// lightyear's timelines synchronise by its pings, and its inputs, its prediction and its interpolation wait for
-/// that. In an app that had lightyear's plugins before the suite's, they are on. A game that uses those parts of
-/// lightyear otherwise inserts [`ON`](Self::ON), before links appear; the client's is the one that counts.
-/// lightyear's steering of the clock stays without effect in any case; see [`GameSpeed`].
+/// lightyear's timelines synchronise by its pings, and its inputs, its prediction and its interpolation wait
+/// for that. In an app that had lightyear's plugins before the suite's, they are on. A game that uses those
+/// parts of lightyear otherwise inserts [`ON`](Self::ON), before links appear; the client's is the one that
+/// counts. lightyear's steering of the clock stays without effect in any case; see [`GameSpeed`].
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct LightyearPings {
     /// Time between two pings in each direction. Default: `None`, no pings; if lightyear's plugins are the
-    /// game's own, 100 ms, which costs at most 300 bytes per second in each direction. Lowering it costs as much
-    /// more.
+    /// game's own, 100 ms, which costs at most 300 bytes per second in each direction. Lowering it costs as
+    /// much more.
     pub interval: Option<Duration>,
 }
 

@@ -4,9 +4,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use bevy::prelude::*;
 
-/// Adds what to do to Bevy's panic about a plugin that was already added, which names only lightyear's plugin.
-/// Bevy panics before any code of the suite runs again, so the explanation is printed when the app is dropped
-/// before it has been finished. Silent in an app that does not panic.
+/// Adds what to do to Bevy's panic about a plugin that was already added, which names only lightyear's
+/// plugin. Bevy panics before any code of the suite runs again, so the explanation is printed when the app is
+/// dropped before it has been finished. Silent in an app that does not panic.
 #[derive(Debug)]
 pub(crate) struct PluginOrder {
     message: &'static str,
@@ -17,7 +17,7 @@ impl PluginOrder {
     /// For an app to which a client plugin has added lightyear's.
     pub fn client() -> Self {
         Self::new(
-            "bevy_unlag: if lightyear's plugins were already added, move the game's own ClientPlugins to before \
+            "bevy_unlag: if lightyear's plugins were already added, move your ClientPlugins to before \
              UnlagClientPlugins, which join those that are there",
         )
     }
@@ -25,7 +25,7 @@ impl PluginOrder {
     /// For an app to which a server plugin has added lightyear's.
     pub fn server() -> Self {
         Self::new(
-            "bevy_unlag: if lightyear's plugins were already added, move the game's own ServerPlugins to before \
+            "bevy_unlag: if lightyear's plugins were already added, move your ServerPlugins to before \
              UnlagServerPlugins, which join those that are there",
         )
     }

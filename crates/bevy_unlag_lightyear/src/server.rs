@@ -22,9 +22,9 @@ pub(crate) enum SendSystems {
     Shots,
 }
 
-/// Server side of the transport: exchanges mailboxes with the clients. It joins lightyear's `ServerPlugins` if
-/// the app has them, and adds them otherwise; added after this plugin they panic. Each movement model also needs a
-/// [`NetModelPlugin`](crate::NetModelPlugin).
+/// Server side of the transport: exchanges mailboxes with the clients. It joins lightyear's `ServerPlugins`
+/// if the app has them, and adds them otherwise; added after this plugin they panic. Each movement model also
+/// needs a [`NetModelPlugin`](crate::NetModelPlugin).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnlagServerNetPlugin {
     /// Tick and snapshot rate; the tick must be the clients'.

@@ -8,7 +8,8 @@ use bevy_unlag::core::TickSystems;
 
 use super::*;
 
-/// Runs the client's fixed schedules again, as lightyear's prediction does: it marks a replay with [`Rollback`].
+/// Runs the client's fixed schedules again, as lightyear's prediction does: it marks a replay with
+/// [`Rollback`].
 fn replay(client: &mut App, ticks: u32, marked: bool) {
     let world = client.world_mut();
     if marked {
@@ -40,8 +41,8 @@ fn replays_of_lightyear_neither_advance_the_tick_nor_move_a_pawn() {
     assert_eq!(corrections(&mut game).0, moves + 12);
 }
 
-/// Systems of the suite, and of the physics that it adds, in the fixed schedules: those that replays skip, and the
-/// names of the others.
+/// Systems of the suite, and of the physics that it adds, in the fixed schedules: those that replays skip,
+/// and the names of the others.
 fn fixed_systems(app: &App) -> (usize, Vec<String>) {
     let labels = [
         FixedFirst.intern(),
