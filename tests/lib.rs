@@ -41,6 +41,11 @@ mod session_guide {}
 #[doc = include_str!("../docs/messages.md")]
 mod messages_guide {}
 
+/// Doc tests of the guide to lightyear games.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/lightyear.md")]
+mod lightyear_guide {}
+
 /// Doc tests of the guide to dedicated servers.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/server.md")]

@@ -1,10 +1,13 @@
 //! Keyboard and mouse controls through leafwing-input-manager.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, PawnModel};
+use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, PawnModel, TickSystems};
 use bevy_unlag_movement::{CapsuleInput, InputAccumulator};
 use bevy_unlag_weapons::{Aim, WeaponControls, WeaponSystems};
-use leafwing_input_manager::{plugin::InputManagerSystem, prelude::*};
+use leafwing_input_manager::{
+    plugin::{InputManagerSystem, TickActionStateSystem},
+    prelude::*,
+};
 
 use crate::character::Character;
 
@@ -137,6 +140,11 @@ impl Plugin for PlayerControlsPlugin {
         .register_type::<PlayerControls>();
         if self.read_actions {
             app.add_plugins(InputManagerPlugin::<PlayerAction>::default())
+                // A repeated tick must not take back "just pressed" before the action was read.
+                .configure_sets(
+                    FixedPostUpdate,
+                    TickActionStateSystem::<PlayerAction>::new().in_set(TickSystems),
+                )
                 // leafwing swaps its states before the fixed loop; read this frame's state before that.
                 .add_systems(PreUpdate, gather_actions.after(InputManagerSystem::ManualControl));
         }

@@ -92,7 +92,7 @@ pub use snapshot::{
     VELOCITY_UNITS_PER_METRE,
 };
 pub use snapshot_ack::{LastReceivedSnapshot, SnapshotAck, SnapshotAcks};
-pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, ViewTime, sub_ticks};
+pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, TickSystems, ViewTime, sub_ticks};
 pub use up::{Up, split_height, up_and_heading, upright_rotation};
 pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, MeasuredUpdateInterval, ViewStamp};
 pub use view_frame::ViewFrame;

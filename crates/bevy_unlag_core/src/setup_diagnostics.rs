@@ -21,6 +21,8 @@ pub enum SetupIssue {
     Physics,
     /// The app of a client or server has no error handler, so that Bevy's default panics.
     NoErrorHandler,
+    /// lightyear's inputs are in the app, and the pings that they wait for are off.
+    LightyearPings,
 }
 
 /// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here with its log line, for tests

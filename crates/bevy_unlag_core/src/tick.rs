@@ -189,6 +189,15 @@ impl Stall {
     }
 }
 
+/// All systems of the suite in the fixed schedules, from [`FixedFirst`] to [`FixedLast`]. They must run
+/// exactly once per tick.
+///
+/// Whatever runs these schedules again, such as the rollback of a network library, gives the set a run
+/// condition in each of them; `bevy_unlag_lightyear` does so for lightyear's rollback. Systems of a game that
+/// must not be repeated either may join the set.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TickSystems;
+
 /// Increments [`CurrentTick`] once per fixed step and orders [`MoveSystems`]. Every other plugin of the
 /// suite adds it.
 #[derive(Default)]
@@ -209,11 +218,13 @@ impl Plugin for TickPlugin {
                 MoveSystems::Step,
                 MoveSystems::React,
             )
-                .chain(),
+                .chain()
+                .in_set(TickSystems),
         );
         app.init_resource::<CurrentTick>()
             .init_resource::<Stall>()
-            .configure_sets(FixedPostUpdate, MoveSystems::Publish)
+            .configure_sets(FixedFirst, MoveSystems::AdvanceTick.in_set(TickSystems))
+            .configure_sets(FixedPostUpdate, MoveSystems::Publish.in_set(TickSystems))
             .add_systems(First, detect_stall.after(TimeSystems))
             .add_systems(FixedFirst, advance.in_set(MoveSystems::AdvanceTick));
     }

@@ -12,17 +12,19 @@ use lightyear::prelude::{
 use lightyear_guard::ClientGuardPlugin;
 
 use crate::{
-    bandwidth, base_schedules,
+    bandwidth, base_schedules, diagnostics,
     link::LightyearPings,
     messages,
     models::{ModelIndex, NetModels},
     net_sim::NetSimPlugin,
+    plugin_order::PluginOrder,
+    server::UnlagServerNetPlugin,
     session,
 };
 
 /// Client side of the transport: exchanges mailboxes with the server. It joins lightyear's `ClientPlugins` if
-/// the app has them, and adds them otherwise. Each movement model also needs a
-/// [`NetModelPlugin`](crate::NetModelPlugin).
+/// the app has them, and adds them otherwise; added after this plugin they panic. Each movement model also
+/// needs a [`NetModelPlugin`](crate::NetModelPlugin).
 ///
 /// A client controls the one pawn that the server assigns to it in the update that spawns the pawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,10 +45,11 @@ pub(crate) enum ReceiveSystems {
 
 impl Plugin for UnlagClientNetPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<lightyear_sync::client::ClientPlugin>() {
-            app.add_plugins(ClientPlugins { tick_duration: self.rate.tick });
+        let guest = app.is_plugin_added::<lightyear_sync::client::ClientPlugin>();
+        if !guest {
+            app.add_plugins((ClientPlugins { tick_duration: self.rate.tick }, PluginOrder::client()));
         }
-        crate::plugin::add_shared_plugins(app, self.rate);
+        crate::plugin::add_shared_plugins(app, self.rate, guest);
         if !app.is_plugin_added::<NetSimPlugin>() {
             app.add_plugins(NetSimPlugin);
         }
@@ -90,6 +93,12 @@ impl Plugin for UnlagClientNetPlugin {
         crate::shot_effects::client_plugin(app);
         #[cfg(feature = "weapons")]
         crate::screen_rules::client_plugin(app);
+    }
+
+    fn finish(&self, app: &mut App) {
+        if !app.is_plugin_added::<UnlagServerNetPlugin>() {
+            app.add_systems(Startup, diagnostics::check_pings);
+        }
     }
 }
 

@@ -4,8 +4,12 @@ use core::time::Duration;
 
 use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
 use bevy_unlag_core::{SetupDiagnostics, SetupIssue, SimulationRate};
+use lightyear::prelude::ChannelRegistry;
 
-use crate::{link::AppliedSpeed, session::durations_differ};
+use crate::{
+    link::{AppliedSpeed, LightyearPings},
+    session::durations_differ,
+};
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<SetupDiagnostics>()
@@ -27,6 +31,25 @@ fn check_error_handler(handler: Option<Res<FallbackErrorHandler>>, mut findings:
     }
 }
 
+/// Detects a client with lightyear's inputs, which wait for its timeline, and without lightyear's pings. The
+/// host of a listen server needs none.
+pub(crate) fn check_pings(
+    pings: Res<LightyearPings>,
+    channels: Option<Res<ChannelRegistry>>,
+    mut findings: ResMut<SetupDiagnostics>,
+) {
+    let Some(channels) = channels.filter(|_| pings.interval.is_none()) else { return };
+    let mut names = (0..=u16::MAX)
+        .map_while(|id| channels.get_kind_from_net_id(id).map(|kind| channels.get_name_from_kind(kind)));
+    if names.any(|name| name.ends_with("lightyear_inputs::InputChannel")) {
+        findings.report(SetupIssue::LightyearPings, || {
+            "lightyear's inputs are registered and its pings are off, so no input is ever sent: insert \
+             LightyearPings::ON on the client, or add lightyear's plugins before the suite's"
+                .to_owned()
+        });
+    }
+}
+
 /// Detects a game that has replaced `Time<Fixed>`.
 fn check_tick_rates(
     fixed: Res<Time<Fixed>>,
@@ -37,8 +60,9 @@ fn check_tick_rates(
     if durations_differ(rate.tick, step) {
         findings.report(SetupIssue::TickRate, || {
             format!(
-                "the timestep of Time<Fixed> is {} and SimulationRate::tick is {}: pass the rate to \
-                 UnlagClientPlugins or UnlagServerPlugins, and do not insert a Time<Fixed> after them",
+                "the timestep of Time<Fixed> is {} and SimulationRate::tick is {}: give the same tick to \
+                 UnlagClientPlugins or UnlagServerPlugins and to the lightyear plugins of the game, and \
+                 do not insert a Time<Fixed> after them",
                 milliseconds(step),
                 milliseconds(rate.tick)
             )

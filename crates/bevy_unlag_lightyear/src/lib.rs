@@ -14,7 +14,8 @@
 //! * The schedules of movement bases that move on command reach all clients without a registration
 //!   ([`BaseScheduleMailbox`](bevy_unlag_core::BaseScheduleMailbox)).
 //! * [`NetSim`] simulates bad network conditions on any link, both ways, at run time, from a seed.
-//! * [`GameSpeed`] replaces lightyear's clock steering.
+//! * [`GameSpeed`] replaces lightyear's clock steering. [`LightyearPings`] are for lightyear's own inputs,
+//!   prediction and interpolation, which work beside the suite.
 //! * [`IngressLimits`](lightyear_guard::IngressLimits) bounds what a server accepts from its links;
 //!   [`Kick`](lightyear_guard::Kick) ends a connection with a reason.
 //! * [`ServerAccess`](lightyear_guard::ServerAccess) and [`ServerKey`](lightyear_guard::ServerKey) control
@@ -37,6 +38,7 @@ mod diagnostics;
 pub mod fuzzing;
 #[cfg(feature = "weapons")]
 mod held_weapon;
+mod lightyear_rollback;
 mod link;
 mod messages;
 mod models;
@@ -50,6 +52,7 @@ mod pawn_event;
 #[cfg(feature = "smoothing")]
 mod pawn_state;
 mod plugin;
+mod plugin_order;
 #[cfg(feature = "prediction")]
 mod possession;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]

@@ -8,7 +8,9 @@ use lightyear_guard::ServerGuardPlugin;
 use crate::{
     base_schedules, budget,
     link::{self, LightyearPings},
-    messages, net_ids, session, visibility,
+    messages, net_ids,
+    plugin_order::PluginOrder,
+    session, visibility,
 };
 
 /// Systems in [`PostUpdate`] that send mailboxes, in this order.
@@ -20,9 +22,9 @@ pub(crate) enum SendSystems {
     Shots,
 }
 
-/// Server side of the transport: exchanges mailboxes with the clients. It joins lightyear's `ServerPlugins` if
-/// the app has them, and adds them otherwise. Each movement model also needs a
-/// [`NetModelPlugin`](crate::NetModelPlugin).
+/// Server side of the transport: exchanges mailboxes with the clients. It joins lightyear's `ServerPlugins`
+/// if the app has them, and adds them otherwise; added after this plugin they panic. Each movement model also
+/// needs a [`NetModelPlugin`](crate::NetModelPlugin).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnlagServerNetPlugin {
     /// Tick and snapshot rate; the tick must be the clients'.
@@ -31,10 +33,11 @@ pub struct UnlagServerNetPlugin {
 
 impl Plugin for UnlagServerNetPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<lightyear_sync::server::ServerPlugin>() {
-            app.add_plugins(ServerPlugins { tick_duration: self.rate.tick });
+        let guest = app.is_plugin_added::<lightyear_sync::server::ServerPlugin>();
+        if !guest {
+            app.add_plugins((ServerPlugins { tick_duration: self.rate.tick }, PluginOrder::server()));
         }
-        crate::plugin::add_shared_plugins(app, self.rate);
+        crate::plugin::add_shared_plugins(app, self.rate, guest);
         let rate = *app.world().resource::<SimulationRate>();
         app.insert_resource(ReplicationMetadata::new(rate.snapshot_interval()))
             .add_observer(|added: On<Add, LinkOf>, pings: Res<LightyearPings>, mut commands: Commands| {

@@ -1,7 +1,7 @@
 //! Collision capsules of pawns for each other, shared by all models.
 
 use bevy::{ecs::component::Mutable, prelude::*};
-use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnClass, PawnModel};
+use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnClass, PawnModel, TickSystems};
 
 use crate::{
     config::{CapsuleConfig, PawnCollision},
@@ -65,7 +65,8 @@ pub(crate) fn add_systems<C: PawnCollisionConfig, M: MoveModel<State: HasStance>
             .chain()
             .run_if(|config: Res<C>| config.pawns() != PawnCollision::Ignore)
             .before(MoveSystems::Reconcile)
-            .before(MoverSceneSystems::Sync),
+            .before(MoverSceneSystems::Sync)
+            .in_set(TickSystems),
     );
 }
 

@@ -13,7 +13,7 @@ use bevy_rapier3d::{
     plugin::{PhysicsSet, WriteRapierContext},
     rapier::prelude::{QueryFilter, RigidBodyHandle},
 };
-use bevy_unlag_core::{ExtendedState, MoveModel, MoveSystems, upright_rotation};
+use bevy_unlag_core::{ExtendedState, MoveModel, MoveSystems, TickSystems, upright_rotation};
 
 use crate::{
     config::CapsuleConfig,
@@ -126,7 +126,7 @@ impl<M: MoveModel<State: HasCapsule>> Plugin for PawnCollisionPlugin<M> {
         pawn_capsules::add_systems::<CapsuleConfig, M>(app);
         app.add_systems(
             FixedUpdate,
-            push_bodies::<M>.after(MoveSystems::Step).before(PhysicsSet::SyncBackend),
+            push_bodies::<M>.after(MoveSystems::Step).before(PhysicsSet::SyncBackend).in_set(TickSystems),
         );
     }
 }

@@ -5,7 +5,8 @@ use bevy_rapier3d::plugin::{
     NoUserData, PhysicsSet, RapierPhysicsPlugin, RapierTransformPropagateSet, TimestepMode,
 };
 use bevy_unlag_core::{
-    BasePoses, SetupDiagnostics, SetupIssue, SimulationRate, SimulationRatePlugin, TickPlugin, WorldGravity,
+    BasePoses, SetupDiagnostics, SetupIssue, SimulationRate, SimulationRatePlugin, TickPlugin, TickSystems,
+    WorldGravity,
 };
 
 use crate::{base, config::CapsuleConfig, reflection, scene};
@@ -52,6 +53,11 @@ impl Plugin for MovementPlugin {
         }
         app.insert_resource(TimestepMode::Fixed { dt: rate.tick_seconds(), substeps: 1 })
             .add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
+            .configure_sets(
+                FixedUpdate,
+                (PhysicsSet::SyncBackend, PhysicsSet::StepSimulation, PhysicsSet::Writeback)
+                    .in_set(TickSystems),
+            )
             // Works around a missing mark in bevy_rapier: without it, Bevy's parallel propagation skips
             // entities with children or a parent, and rapier would see them at their old place.
             .add_systems(

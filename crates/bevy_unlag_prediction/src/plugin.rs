@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    LastReceivedSnapshot, MoveModel, MoveSystems, SetupDiagnostics, StepEvent, TickPlugin, VisualPlugin,
-    VisualSystems,
+    LastReceivedSnapshot, MoveModel, MoveSystems, SetupDiagnostics, StepEvent, TickPlugin, TickSystems,
+    VisualPlugin, VisualSystems,
 };
 use core::marker::PhantomData;
 
@@ -112,6 +112,7 @@ impl Plugin for ControlPlugin {
             .add_systems(
                 FixedLast,
                 control_transfer::complete_transfers
+                    .in_set(TickSystems)
                     .run_if(|pending: Res<PendingTransfers>| !pending.is_empty()),
             );
     }

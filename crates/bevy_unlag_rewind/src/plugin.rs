@@ -1,7 +1,7 @@
 //! Plugins and system sets.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, PoseSampler, SetupDiagnostics, VisualSystems};
+use bevy_unlag_core::{MoveModel, PoseSampler, SetupDiagnostics, TickSystems, VisualSystems};
 use bevy_unlag_smoothing::{
     PathRecordingPlugin, RecordTransform, SmoothingSystems, TransformRecordingPlugin,
 };
@@ -93,7 +93,10 @@ impl Plugin for RewindQueryPlugin {
             .add_observer(table::on_despawn)
             .configure_sets(
                 FixedPostUpdate,
-                (RewindSystems::Record, RewindSystems::UpdateTable).chain().after(SmoothingSystems::Record),
+                (RewindSystems::Record, RewindSystems::UpdateTable)
+                    .chain()
+                    .after(SmoothingSystems::Record)
+                    .in_set(TickSystems),
             )
             .add_systems(
                 FixedPostUpdate,

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     BasePoses, DrawnBaseTime, DrawnViewTime, GameClockPlugin, MoveModel, MoveSystems, PathKnotConfig,
-    PoseSampler, TickPlugin, VisualPlugin, VisualSystems,
+    PoseSampler, TickPlugin, TickSystems, VisualPlugin, VisualSystems,
 };
 use core::marker::PhantomData;
 
@@ -73,7 +73,10 @@ impl Plugin for TransformRecordingPlugin {
             .init_resource::<BasePoses>()
             .init_resource::<PathKnotConfig>()
             .add_plugins(reset::server_plugin)
-            .configure_sets(FixedPostUpdate, SmoothingSystems::Record.after(MoveSystems::Publish))
+            .configure_sets(
+                FixedPostUpdate,
+                SmoothingSystems::Record.after(MoveSystems::Publish).in_set(TickSystems),
+            )
             .add_systems(FixedPostUpdate, record_transform::record.in_set(SmoothingSystems::Record))
             .add_systems(PostUpdate, host_interpolation::draw.in_set(VisualSystems::Draw));
     }

@@ -12,7 +12,7 @@ use core::time::Duration;
 
 use crate::plugin::WeaponSystems;
 use bevy::prelude::*;
-use bevy_unlag_core::TickPlugin;
+use bevy_unlag_core::{TickPlugin, TickSystems};
 
 use crate::{reflection, verdict::Damage};
 
@@ -100,7 +100,10 @@ impl Plugin for HealthPlugin {
             .add_message::<Died>()
             .add_message::<RespawnDue>()
             .add_message::<Respawn>()
-            .configure_sets(FixedLast, (WeaponSystems::ApplyDamage, WeaponSystems::Respawn).chain())
+            .configure_sets(
+                FixedLast,
+                (WeaponSystems::ApplyDamage, WeaponSystems::Respawn).chain().in_set(TickSystems),
+            )
             .add_systems(
                 FixedLast,
                 (

@@ -1,7 +1,7 @@
 //! Plugins and system sets.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent};
+use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent, TickSystems};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 use core::marker::PhantomData;
 
@@ -94,7 +94,8 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
                     .in_set(WeaponSystems::UpdateHeldWeapons)
                     .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
             )
-            .add_systems(FixedPreUpdate, loadout::equip_loadouts::<M>)
+            .add_systems(FixedPreUpdate, loadout::equip_loadouts::<M>.in_set(TickSystems))
+            .configure_sets(FixedPostUpdate, WeaponSystems::Validate.in_set(TickSystems))
             .add_systems(
                 FixedPostUpdate,
                 (shot_validation::resolve_shots::<M>, shot_validation::mark_shots::<M>)

@@ -14,7 +14,7 @@ mod trajectory;
 mod wire;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{VisualSystems, WorldGravity};
+use bevy_unlag_core::{TickSystems, VisualSystems, WorldGravity};
 
 use crate::{
     plugin::WeaponSystems,
@@ -84,6 +84,7 @@ pub(crate) fn add(app: &mut App) {
         .add_message::<ProjectileDisappeared>()
         .add_message::<DisplayedProjectileHit>()
         .add_message::<ClearProjectiles>()
+        .configure_sets(FixedPostUpdate, WeaponSystems::AdvanceProjectiles.in_set(TickSystems))
         .add_systems(
             FixedPostUpdate,
             server::fly.in_set(WeaponSystems::AdvanceProjectiles).after(WeaponSystems::Validate),

@@ -1,7 +1,7 @@
 //! Classes of pawns, with their configuration and body, and teams.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetRole, PawnClass, PawnModel};
+use bevy_unlag_core::{NetRole, PawnClass, PawnModel, TickSystems};
 use bevy_unlag_lightyear::{AddPawnState, OwnPawnState};
 use bevy_unlag_rewind::Team;
 
@@ -10,7 +10,7 @@ use super::Character;
 /// Adds the classes of one character, and once the sending of classes and teams.
 pub(super) fn add_character<C: Character>(app: &mut App) {
     app.add_pawn_state::<PawnClass>(OwnPawnState::Follow).add_pawn_state::<Team>(OwnPawnState::Follow);
-    app.add_systems(FixedPreUpdate, apply_class::<C>);
+    app.add_systems(FixedPreUpdate, apply_class::<C>.in_set(TickSystems));
 }
 
 /// Class that the body of a pawn is of.

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnPose, Interpolate, InterpolationSpan, LocalControl, MoveModel, VisualSystems, Wire,
+    DrawnPose, Interpolate, InterpolationSpan, LocalControl, MoveModel, TickSystems, VisualSystems, Wire,
 };
 use bevy_unlag_lightyear::{AddPawnState, OwnPawnState, PawnEvent, SharePawnEvents};
 use bevy_unlag_movement::{HasCapsule, HasMoveEvent, MoveCue, MovementMode};
@@ -40,7 +40,7 @@ pub(super) fn add<M: MoveModel<State: HasCapsule, Event: HasMoveEvent>>(app: &mu
         app.add_plugins(MovementModePlugin);
     }
     app.share_pawn_events::<M, MoveCue>(|event| event.move_event().and_then(MoveCue::of))
-        .add_systems(FixedLast, read_modes::<M>);
+        .add_systems(FixedLast, read_modes::<M>.in_set(TickSystems));
 }
 
 /// Reads the modes of pawns that this app simulates.

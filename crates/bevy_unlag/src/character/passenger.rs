@@ -1,7 +1,9 @@
 //! Passengers of vehicles.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, MoveModel, MoveSystems, Passenger, PoseSample, PublishedState, Snapshot};
+use bevy_unlag_core::{
+    CurrentTick, MoveModel, MoveSystems, Passenger, PoseSample, PublishedState, Snapshot, TickSystems,
+};
 use bevy_unlag_movement::{BaseId, HasCapsule, MovementMode};
 use bevy_unlag_smoothing::SmoothingSystems;
 
@@ -28,7 +30,8 @@ pub(super) fn add_vehicle<M: MoveModel>(app: &mut App) {
         (PassengerSystems::Find, PassengerSystems::Sit)
             .chain()
             .after(MoveSystems::Publish)
-            .before(SmoothingSystems::Record),
+            .before(SmoothingSystems::Record)
+            .in_set(TickSystems),
     )
     .add_systems(FixedPostUpdate, find_vehicles::<M>.in_set(PassengerSystems::Find));
 }

@@ -75,7 +75,7 @@ impl LinkProbe {
     ) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, StatesPlugin)).add_plugins(lightyear);
-        crate::plugin::add_shared_plugins(&mut app, SimulationRate::default());
+        crate::plugin::add_shared_plugins(&mut app, SimulationRate::default(), false);
         side(&mut app);
         // Errors of lightyear's systems are not findings.
         app.insert_resource(FallbackErrorHandler(bevy::ecs::error::warn))

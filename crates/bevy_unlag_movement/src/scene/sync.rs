@@ -9,7 +9,7 @@ use bevy_rapier3d::{
     plugin::PhysicsSet,
     prelude::{RigidBody, RigidBodyDisabled},
 };
-use bevy_unlag_core::MoveSystems;
+use bevy_unlag_core::{MoveSystems, TickSystems};
 
 use super::{MoverScene, PawnCapsule, base_poses, base_transforms, classification::SceneQueries, gravity};
 use crate::{
@@ -34,8 +34,10 @@ pub(crate) fn add_systems(app: &mut App) {
         (MoverSceneSystems::Sync, MoverSceneSystems::Drive)
             .chain()
             .before(MoveSystems::Reconcile)
-            .before(PhysicsSet::SyncBackend),
+            .before(PhysicsSet::SyncBackend)
+            .in_set(TickSystems),
     )
+    .configure_sets(FixedFirst, MoverSceneSystems::Sync.in_set(TickSystems))
     .add_systems(FixedFirst, sync.in_set(MoverSceneSystems::Sync))
     .add_systems(
         FixedUpdate,
