@@ -3,7 +3,7 @@
 mod gamepad;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, PawnModel};
+use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, NetRole, PawnModel};
 use bevy_unlag_movement::{CapsuleInput, InputAccumulator};
 use bevy_unlag_weapons::{Aim, WeaponControls, WeaponSystems};
 use leafwing_input_manager::{plugin::InputManagerSystem, prelude::*};
@@ -254,13 +254,18 @@ struct LastView(Option<InputAccumulator>);
 
 fn keep_view(
     lost: On<Remove, LocalControl>,
-    pawns: Query<&InputAccumulator>,
+    pawns: Query<(&InputAccumulator, Option<&NetRole>, Has<WeaponControls>)>,
     mut last: ResMut<LastView>,
     mut commands: Commands,
 ) {
-    if let Ok(gather) = pawns.get(lost.entity) {
+    if let Ok((gather, role, armed)) = pawns.get(lost.entity) {
         last.0 = Some(*gather);
-        commands.entity(lost.entity).try_remove::<(InputAccumulator, WeaponControls)>();
+        let mut pawn = commands.entity(lost.entity);
+        pawn.try_remove::<(InputAccumulator, WeaponControls)>();
+        if armed && role == Some(&NetRole::Authority) {
+            // The server pulls the trigger of a pawn that its host has left.
+            pawn.try_insert(WeaponControls::default());
+        }
     }
 }
 
