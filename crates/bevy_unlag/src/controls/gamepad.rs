@@ -1,7 +1,7 @@
 //! Gamepad buttons and sticks as inputs of leafwing-input-manager.
 //!
-//! leafwing's own need its feature `gamepad`, which compiles Bevy's `bevy_gilrs` and, on Linux, needs the headers of
-//! udev. These read every [`Gamepad`], whichever plugin connects it.
+//! leafwing's own need its feature `gamepad`, which compiles Bevy's `bevy_gilrs` and, on Linux, needs the headers
+//! of udev. These read every [`Gamepad`], whichever plugin connects it.
 
 use bevy::{
     ecs::system::{
@@ -24,8 +24,8 @@ use leafwing_input_manager::{
 use serde::{Deserialize, Serialize};
 
 /// A button or trigger of a gamepad, to bind in an [`InputMap`]: of any gamepad, or of the one that
-/// [`InputMap::set_gamepad`] names. A trigger counts as pressed from 0.75 on; Bevy's `GamepadSettings` beside the
-/// [`Gamepad`] change that.
+/// [`InputMap::set_gamepad`] names. A trigger counts as pressed from 0.75 on; Bevy's `GamepadSettings` beside
+/// the [`Gamepad`] change that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Reflect, Serialize, Deserialize)]
 pub struct PadButton {
     button: GamepadButton,
@@ -33,9 +33,9 @@ pub struct PadButton {
     pad: Option<Entity>,
 }
 
-/// A stick of a gamepad, to bind in an [`InputMap`]: of any gamepad, or of the one that [`InputMap::set_gamepad`]
-/// names. Of several gamepads, the stick that is deflected furthest counts. Right and up are positive, and the
-/// length is at most 1.
+/// A stick of a gamepad, to bind in an [`InputMap`]: of any gamepad, or of the one that
+/// [`InputMap::set_gamepad`] names. Of several gamepads, the stick that is deflected furthest counts. Right and up
+/// are positive, and the length is at most 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Reflect, Serialize, Deserialize)]
 pub struct PadStick {
     x: GamepadAxis,
