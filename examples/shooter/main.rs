@@ -221,10 +221,14 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
     window::add_window(&mut app, window_options(&cli.window, &cli.play, title));
-    app::add_server(
-        &mut app,
-        ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, heroes: true, ..default() },
-    );
+    let options = ServerOptions {
+        rewind: cli.rewind.into(),
+        weapon_set: WeaponSet::All,
+        heroes: true,
+        karts: true,
+        ..default()
+    };
+    app::add_server(&mut app, options);
     app::add_host::<Hero>(&mut app);
     app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
         if keys.just_pressed(KeyCode::F9) {

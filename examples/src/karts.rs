@@ -1,6 +1,6 @@
 //! Karts in the arena: a player enters the nearest free one and leaves it again, with one key.
 
-use bevy::prelude::*;
+use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag::{
     Characters, NpcPawn,
     core::{Passenger, Wire},
@@ -8,7 +8,7 @@ use bevy_unlag::{
     net::{MessageRules, MessageSource, Possess, Possessed},
     prelude::*,
 };
-use lightyear::prelude::ControlledBy;
+use lightyear::prelude::{ControlledBy, server::Server};
 
 use crate::hero::{Hero, HeroState};
 
@@ -56,17 +56,43 @@ fn spawn_karts(mut commands: Commands) {
 /// A hero whose player drives a kart.
 type Drivers<'w, 's> = Query<'w, 's, (Entity, &'static mut HeroState, &'static Passenger)>;
 
+/// The pawns that players control, by their links. The host of a listen server has none: it counts as the server.
+#[derive(SystemParam)]
+struct Players<'w, 's> {
+    remote: Query<'w, 's, (Entity, &'static ControlledBy)>,
+    host: Query<'w, 's, Entity, With<LocalControl>>,
+    server: Query<'w, 's, Entity, With<Server>>,
+}
+
+impl Players<'_, '_> {
+    /// Returns the link and the pawn of a sender.
+    fn of(&self, from: MessageSource) -> Option<(Entity, Entity)> {
+        match from {
+            MessageSource::Client(link) => {
+                Some((link, self.remote.iter().find(|(_, by)| by.owner == link)?.0))
+            }
+            MessageSource::Host => Some((self.server.iter().next()?, self.host.iter().next()?)),
+            MessageSource::Server => None,
+        }
+    }
+
+    /// Returns the link of the player who controls a pawn.
+    fn link_of(&self, pawn: Entity) -> Option<Entity> {
+        let remote = self.remote.get(pawn).ok().map(|(_, by)| by.owner);
+        remote.or_else(|| self.server.iter().next().filter(|_| self.host.contains(pawn)))
+    }
+}
+
 fn enter_or_leave(
     mut requests: MessageReader<Received<UseVehicle>>,
-    controlled: Query<(Entity, &ControlledBy)>,
+    players: Players,
     heroes: Query<&HeroState, Without<Passenger>>,
-    karts: Query<(Entity, &KartState), Without<ControlledBy>>,
+    karts: Query<(Entity, &KartState), (Without<ControlledBy>, Without<LocalControl>)>,
     mut drivers: Drivers,
     mut commands: Commands,
 ) {
     for request in requests.read() {
-        let MessageSource::Client(link) = request.from else { continue };
-        let Some((own, _)) = controlled.iter().find(|(_, by)| by.owner == link) else { continue };
+        let Some((link, own)) = players.of(request.from) else { continue };
         if let Ok(hero) = heroes.get(own) {
             let from = Hero::position(hero);
             let distance = |kart: &KartState| KartModel::position(kart).distance(from);
@@ -90,19 +116,15 @@ fn take_seat(done: On<Possessed>, karts: Query<(), With<KartState>>, mut command
 }
 
 /// A dead driver leaves the kart.
-fn leave_when_dead(
-    mut drivers: Drivers,
-    karts: Query<Option<&ControlledBy>, With<KartState>>,
-    mut commands: Commands,
-) {
+fn leave_when_dead(mut drivers: Drivers, players: Players, mut commands: Commands) {
     for (driver, mut state, seat) in &mut drivers {
-        match karts.get(seat.vehicle) {
-            Ok(Some(by)) if !state.capsule().alive => {
-                leave(by.owner, driver, state.capsule_mut(), &mut commands);
+        match players.link_of(seat.vehicle) {
+            Some(link) if !state.capsule().alive => {
+                leave(link, driver, state.capsule_mut(), &mut commands);
             }
-            Ok(Some(_)) => {}
+            Some(_) => {}
             // The player has left the match, or the kart is gone.
-            _ => drop(commands.entity(driver).remove::<Passenger>()),
+            None => drop(commands.entity(driver).remove::<Passenger>()),
         }
     }
 }

@@ -1,11 +1,15 @@
 //! Possession: players change pawns without a reconnect and without corrections.
 
+mod departures;
+mod host;
+mod motion;
+
 use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
-    CharacterPawn, Characters, NpcPawn,
+    CharacterPawn, Characters, NpcControls, NpcPawn,
     link_conditioner::LinkConditions,
     movement::{KartModel, KartState},
     net::{Possess, Possessed},

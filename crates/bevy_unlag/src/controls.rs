@@ -1,7 +1,9 @@
-//! Keyboard and mouse controls through leafwing-input-manager.
+//! Keyboard, mouse and gamepad controls through leafwing-input-manager.
+
+mod gamepad;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, PawnModel, TickSystems};
+use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, NetRole, PawnModel, TickSystems};
 use bevy_unlag_movement::{CapsuleInput, InputAccumulator};
 use bevy_unlag_weapons::{Aim, WeaponControls, WeaponSystems};
 use leafwing_input_manager::{
@@ -10,6 +12,11 @@ use leafwing_input_manager::{
 };
 
 use crate::character::Character;
+
+pub use gamepad::{PadButton, PadStick};
+
+/// Longest frame in seconds for which a stick turns the view.
+const LONGEST_FRAME: f32 = 0.25;
 
 /// Actions of a player.
 #[derive(Actionlike, Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
@@ -20,6 +27,9 @@ pub enum PlayerAction {
     /// View rotation, in pixels of mouse motion: down is +Y.
     #[actionlike(DualAxis)]
     Look,
+    /// Rate of view rotation, as the deflection of a stick: up is +Y.
+    #[actionlike(DualAxis)]
+    Turn,
     /// Jump.
     Jump,
     /// Crouch while held.
@@ -59,13 +69,18 @@ impl PlayerAction {
 pub struct PlayerControls {
     /// Mouse sensitivity, in radians per pixel. Default: 0.002.
     pub sensitivity: f32,
+    /// Stick sensitivity, in radians per second at full deflection, at any frame rate. Default: 3.5.
+    pub stick_sensitivity: f32,
+    /// Exponent of the stick's deflection: 1 is linear, more is finer near the centre. Default: 2.
+    #[doc(alias = "response curve")]
+    pub stick_exponent: f32,
     /// Whether input is applied. Default: `true`. Disable it while a menu uses the mouse.
     pub enabled: bool,
 }
 
 impl Default for PlayerControls {
     fn default() -> Self {
-        Self { sensitivity: 0.002, enabled: true }
+        Self { sensitivity: 0.002, stick_sensitivity: 3.5, stick_exponent: 2.0, enabled: true }
     }
 }
 
@@ -73,10 +88,32 @@ impl PlayerControls {
     /// Returns the default bindings: WASD to walk, mouse to look, Space to jump, left Ctrl or C to crouch,
     /// left Shift to sprint, left Alt to walk slowly, left button to fire, right button to aim, R to reload,
     /// 1 to 4 for weapons.
+    ///
+    /// On a gamepad, by the names of an Xbox controller: left stick to walk, right stick to turn, A to jump, B to
+    /// crouch, the left stick pressed to sprint, right trigger to fire, left trigger to aim, X to reload, and up,
+    /// right, down and left of the D-pad for weapons. [`PadStick`] and [`PadButton`] bind others. Gamepads are
+    /// connected by Bevy's feature `bevy_gilrs`, one of its default features.
     #[must_use]
     pub fn default_bindings() -> InputMap<PlayerAction> {
         InputMap::default()
             .with_dual_axis(PlayerAction::Walk, VirtualDPad::wasd())
+            .with_dual_axis(PlayerAction::Walk, PadStick::left())
+            .with_dual_axis(PlayerAction::Turn, PadStick::right())
+            .with_multiple(
+                [
+                    (PlayerAction::Jump, GamepadButton::South),
+                    (PlayerAction::Crouch, GamepadButton::East),
+                    (PlayerAction::Sprint, GamepadButton::LeftThumb),
+                    (PlayerAction::Fire, GamepadButton::RightTrigger2),
+                    (PlayerAction::TakeAim, GamepadButton::LeftTrigger2),
+                    (PlayerAction::Reload, GamepadButton::West),
+                    (PlayerAction::FirstWeapon, GamepadButton::DPadUp),
+                    (PlayerAction::SecondWeapon, GamepadButton::DPadRight),
+                    (PlayerAction::ThirdWeapon, GamepadButton::DPadDown),
+                    (PlayerAction::FourthWeapon, GamepadButton::DPadLeft),
+                ]
+                .map(|(action, button)| (action, PadButton::new(button))),
+            )
             .with_dual_axis(PlayerAction::Look, MouseMove::default())
             .with(PlayerAction::Jump, KeyCode::Space)
             .with(PlayerAction::Crouch, KeyCode::ControlLeft)
@@ -90,6 +127,13 @@ impl PlayerControls {
             .with(PlayerAction::SecondWeapon, KeyCode::Digit2)
             .with(PlayerAction::ThirdWeapon, KeyCode::Digit3)
             .with(PlayerAction::FourthWeapon, KeyCode::Digit4)
+    }
+
+    /// Returns the angles in radians by which a stick turns the view in a frame: to the right, and up.
+    fn stick_turn(&self, deflection: Vec2, frame_seconds: f32) -> Vec2 {
+        let length = deflection.length().min(1.0);
+        let rate = length.powf(self.stick_exponent) * self.stick_sensitivity;
+        deflection.normalize_or_zero() * rate * frame_seconds.min(LONGEST_FRAME)
     }
 }
 
@@ -109,7 +153,7 @@ pub struct PlayerControlsPlugin {
 }
 
 impl PlayerControlsPlugin {
-    /// Creates a plugin that reads keyboard and mouse. It needs Bevy's input plugins.
+    /// Creates a plugin that reads keyboard, mouse and gamepads. It needs Bevy's input plugins.
     #[must_use]
     pub fn reading() -> Self {
         Self { read_actions: true }
@@ -139,7 +183,7 @@ impl Plugin for PlayerControlsPlugin {
         )
         .register_type::<PlayerControls>();
         if self.read_actions {
-            app.add_plugins(InputManagerPlugin::<PlayerAction>::default())
+            app.add_plugins((InputManagerPlugin::<PlayerAction>::default(), gamepad::register_inputs))
                 // A repeated tick must not take back "just pressed" before the action was read.
                 .configure_sets(
                     FixedPostUpdate,
@@ -152,16 +196,19 @@ impl Plugin for PlayerControlsPlugin {
 }
 
 fn gather_actions(
+    time: Res<Time<Real>>,
     controls: Query<(&PlayerControls, &ActionState<PlayerAction>)>,
     mut pawns: Query<(&mut InputAccumulator, Option<&mut WeaponControls>), With<LocalControl>>,
 ) {
     for (mut gather, mut trigger) in &mut pawns {
         for (controls, actions) in &controls {
             let on = controls.enabled;
-            let look =
-                if on { actions.axis_pair(&PlayerAction::Look) } else { Vec2::ZERO } * controls.sensitivity;
+            let pair = |action| if on { actions.axis_pair(&action) } else { Vec2::ZERO };
+            let look = pair(PlayerAction::Look) * controls.sensitivity;
             gather.look(-look.x, -look.y);
-            gather.axes(if on { actions.clamped_axis_pair(&PlayerAction::Walk) } else { Vec2::ZERO });
+            let turn = controls.stick_turn(pair(PlayerAction::Turn), time.delta_secs());
+            gather.look(-turn.x, turn.y);
+            gather.axes(pair(PlayerAction::Walk));
             gather.jump(on && actions.pressed(&PlayerAction::Jump));
             gather.crouch(on && actions.pressed(&PlayerAction::Crouch));
             gather.sprint(on && actions.pressed(&PlayerAction::Sprint));
@@ -215,13 +262,18 @@ struct LastView(Option<InputAccumulator>);
 
 fn keep_view(
     lost: On<Remove, LocalControl>,
-    pawns: Query<&InputAccumulator>,
+    pawns: Query<(&InputAccumulator, Option<&NetRole>, Has<WeaponControls>)>,
     mut last: ResMut<LastView>,
     mut commands: Commands,
 ) {
-    if let Ok(gather) = pawns.get(lost.entity) {
+    if let Ok((gather, role, armed)) = pawns.get(lost.entity) {
         last.0 = Some(*gather);
-        commands.entity(lost.entity).try_remove::<(InputAccumulator, WeaponControls)>();
+        let mut pawn = commands.entity(lost.entity);
+        pawn.try_remove::<(InputAccumulator, WeaponControls)>();
+        if armed && role == Some(&NetRole::Authority) {
+            // The server pulls the trigger of a pawn that its host has left.
+            pawn.try_insert(WeaponControls::default());
+        }
     }
 }
 

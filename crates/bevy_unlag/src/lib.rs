@@ -38,7 +38,7 @@ pub use bevy_rapier3d as rapier;
 pub use lightyear;
 
 pub use character::{Character, CharacterPawn, Characters, NpcPawn, Side};
-pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};
+pub use controls::{ControlSystems, PadButton, PadStick, PlayerAction, PlayerControls, PlayerControlsPlugin};
 pub use npc::NpcControls;
 pub use plugins::{
     HostSoldierPawn, Soldier, SoldierBody, SoldierPawn, SoldierState, SoldierWith, UnlagClientPlugins,

@@ -6,12 +6,15 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, CurrentTick, NetId, RoundTrip, Tick, Wire};
+use bevy_unlag_core::{BitReader, CurrentTick, LocalControl, NetId, RoundTrip, Tick, Wire};
 use bevy_unlag_prediction::{
     ControlEnd, ControlTransferred, IncomingControlOffers, OutgoingControlOffers, cancel_transfer,
-    packet_epoch, return_to_server, transfer_control,
+    control_as_host, packet_epoch, return_to_server, transfer_control,
 };
-use lightyear::prelude::{server::ClientOf, *};
+use lightyear::prelude::{
+    server::{ClientOf, Server},
+    *,
+};
 
 #[cfg(feature = "smoothing")]
 use crate::snapshots::Departing;
@@ -21,7 +24,7 @@ use crate::{
     net_ids::NetIdMap,
     protocol::{ControlEndMessage, ControlOfferMessage, MoveAckChannel, ServerEventChannel, bytes},
     server::SendSystems,
-    session::owned_by,
+    session::{AwaitingReconnect, owned_by},
 };
 
 /// Time added to the round trip until the first move of the new pawn, for jitter and one lost packet.
@@ -34,23 +37,25 @@ const MARGIN: Duration = Duration::from_millis(60);
 /// player's old pawn returns to the server with neutral input. Until the player's client knows, a round trip
 /// later, the old pawn obeys the player and the new one has neutral input, so that nothing is mispredicted and
 /// each shot counts for the pawn that fired it. A second change before [`Possessed`] waits; of several the last
-/// one counts.
+/// one counts. The host of a listen server changes pawns at once.
 #[doc(alias = "UnPossess")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Event, Debug)]
 pub struct Possess {
-    /// The server's end of the player's link.
+    /// The server's end of the player's link. For the host of a listen server, who has none, the entity with
+    /// lightyear's `Server`.
     pub link: Entity,
     /// The pawn to control; `None` to control none, for spectators.
     pub pawn: Option<Entity>,
 }
 
-/// A player controls another pawn, or none. Triggered on servers, a round trip after [`Possess`].
+/// A player controls another pawn, or none. Triggered on servers, a round trip after [`Possess`]; for the host
+/// right after it.
 #[doc(alias = "OnPossess")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Event, Debug)]
 pub struct Possessed {
-    /// The server's end of the player's link.
+    /// As in [`Possess`].
     pub link: Entity,
     /// The pawn that the player controls now.
     pub pawn: Option<Entity>,
@@ -93,10 +98,15 @@ pub(crate) fn server_plugin(app: &mut App) {
             commands.queue(move |world: &mut World| possess(world, link, pawn));
         })
         .add_observer(finish)
-        .add_observer(|gone: On<Remove, Connected>, mut commands: Commands| {
-            let link = gone.entity;
-            commands.queue(move |world: &mut World| cancel(world, link));
-        })
+        .add_observer(
+            |gone: On<Remove, Connected>, links: Query<&PendingPossession>, mut commands: Commands| {
+                // The link may be gone with all its components when the command runs.
+                if let Ok(&PendingPossession { from, to, .. }) = links.get(gone.entity) {
+                    let link = gone.entity;
+                    commands.queue(move |world: &mut World| cancel_change(world, (link, from, to)));
+                }
+            },
+        )
         .add_systems(PostUpdate, send_offers.in_set(SendSystems::Acks));
 }
 
@@ -110,32 +120,53 @@ fn controlled(world: &mut World, link: Entity) -> Option<Entity> {
 }
 
 fn possess(world: &mut World, link: Entity, to: Option<Entity>) {
-    if world.get::<ClientOf>(link).is_none() {
-        error!("Possess: {link} is not a client's link on this server");
+    let host = world.get::<Server>(link).is_some();
+    if !host && (world.get::<ClientOf>(link).is_none() || world.get::<Connected>(link).is_none()) {
+        error!("Possess: {link} is neither the link of a connected client nor the server itself");
         return;
     }
     if let Some(mut pending) = world.get_mut::<PendingPossession>(link) {
         pending.next = Some(to);
         return;
     }
-    let from = controlled(world, link);
+    let from = if host { controlled_by_host(world) } else { controlled(world, link) };
     if from == to {
         return;
     }
-    if let Some(pawn) = to {
-        let taken = world.get::<ControlledBy>(pawn).is_some() || world.get::<OfferedTo>(pawn).is_some();
-        let Some(problem) = [
-            (world.get::<NetId>(pawn).is_none(), "it is not a replicated pawn"),
-            (taken, "another player controls it"),
-        ]
-        .into_iter()
-        .find_map(|(wrong, problem)| wrong.then_some(problem)) else {
-            return begin(world, link, from, to);
-        };
+    if let Some((pawn, problem)) = to.and_then(|pawn| Some((pawn, why_not(world, pawn)?))) {
         error!("Possess: {pawn} cannot be controlled by the player of {link}: {problem}");
-        return;
+    } else if host {
+        possess_as_host(world, link, to);
+    } else {
+        begin(world, link, from, to);
     }
-    begin(world, link, from, to);
+}
+
+/// Returns why a player cannot take control of a pawn.
+fn why_not(world: &World, pawn: Entity) -> Option<&'static str> {
+    let has_player = world.get::<ControlledBy>(pawn).is_some()
+        || is_offered(world, pawn)
+        || world.get::<LocalControl>(pawn).is_some();
+    if world.get::<NetId>(pawn).is_none() {
+        Some("it is not a replicated pawn")
+    } else if has_player {
+        Some("another player controls it")
+    } else {
+        world.get::<AwaitingReconnect>(pawn).map(|_| "it waits for its player to come back")
+    }
+}
+
+fn controlled_by_host(world: &mut World) -> Option<Entity> {
+    world.query_filtered::<Entity, With<LocalControl>>().iter(world).next()
+}
+
+/// The host has no link, and its moves are final: the change happens at once.
+fn possess_as_host(world: &mut World, server: Entity, to: Option<Entity>) {
+    let previous = control_as_host(world, to);
+    if let Some(pawn) = to {
+        forget_link(world, pawn);
+    }
+    world.trigger(Possessed { link: server, pawn: to, previous });
 }
 
 fn begin(world: &mut World, link: Entity, from: Option<Entity>, to: Option<Entity>) {
@@ -169,9 +200,13 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
         let pending = links.iter(world).find(|(_, pending)| (pending.from, pending.to) == (from, to));
         let Some((link, next)) = pending.map(|(link, pending)| (link, pending.next)) else { return };
         world.entity_mut(link).remove::<PendingPossession>();
+        let round_trip = world.get::<RoundTrip>(link).copied();
         match to.map(|to| world.get_entity_mut(to)) {
             Some(Ok(mut to)) => {
                 to.remove::<OfferedTo>().insert(owned_by(link));
+                if let Some(round_trip) = round_trip {
+                    to.insert(round_trip);
+                }
                 #[cfg(feature = "weapons")]
                 to.remove::<FormerPlayer>();
             }
@@ -179,15 +214,12 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
             Some(Err(_)) => end_control(world, link, None),
             None => {}
         }
-        if let (Some(from), Some(to)) = (from, to) {
-            hand_over::<RoundTrip>(world, from, to);
-            #[cfg(feature = "smoothing")]
-            hand_over::<bevy_unlag_smoothing::SentSnapshots>(world, from, to);
-            #[cfg(feature = "rewind")]
-            hand_over::<bevy_unlag_rewind::ViewTimeValidator>(world, from, to);
-        }
+        #[cfg(feature = "smoothing")]
+        hand_over::<bevy_unlag_smoothing::SentSnapshots>(world, link, (from, to));
+        #[cfg(feature = "rewind")]
+        hand_over::<bevy_unlag_rewind::ViewTimeValidator>(world, link, (from, to));
         if let Some(mut from) = from.and_then(|from| world.get_entity_mut(from).ok()) {
-            from.remove::<(ControlledBy, ControlledSend)>();
+            from.remove::<(ControlledBy, ControlledSend, RoundTrip)>();
             #[cfg(feature = "smoothing")]
             from.remove::<Departing>();
             #[cfg(feature = "weapons")]
@@ -200,28 +232,64 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
     });
 }
 
-/// Moves a component from one pawn to another, if both exist and the first one has it.
-fn hand_over<C: Component>(world: &mut World, from: Entity, to: Entity) {
-    if world.get_entity(to).is_ok()
-        && let Some(known) = world.get_entity_mut(from).ok().and_then(|mut from| from.take::<C>())
-    {
-        world.entity_mut(to).insert(known);
+/// Moves what the server knows of a player's screen from one pawn to the next. The link keeps it while its player
+/// has no pawn. A pawn without it would be trusted like the server's own.
+#[cfg(feature = "smoothing")]
+fn hand_over<C: Component + Default>(
+    world: &mut World,
+    link: Entity,
+    (from, to): (Option<Entity>, Option<Entity>),
+) {
+    let mut known = None;
+    for holder in [Some(link), from].into_iter().flatten() {
+        if let Ok(mut holder) = world.get_entity_mut(holder) {
+            known = holder.take::<C>().or(known);
+        }
+    }
+    let keeper = to.filter(|to| world.get_entity(*to).is_ok()).unwrap_or(link);
+    if let Ok(mut keeper) = world.get_entity_mut(keeper) {
+        keeper.insert(known.unwrap_or_default());
     }
 }
 
-/// The player has left: the old pawn stays the player's.
-fn cancel(world: &mut World, link: Entity) {
-    let pending = world.get_entity_mut(link).ok().and_then(|mut link| link.take::<PendingPossession>());
-    let Some(PendingPossession { from, to, .. }) = pending else { return };
-    match from {
-        Some(from) => {
-            cancel_transfer(world, from);
-            #[cfg(feature = "smoothing")]
-            if let Ok(mut from) = world.get_entity_mut(from) {
-                from.remove::<Departing>();
-            }
+/// Removes from a pawn what the server knows of its last player's link.
+pub(crate) fn forget_link(world: &mut World, pawn: Entity) {
+    let Ok(mut pawn) = world.get_entity_mut(pawn) else { return };
+    pawn.remove::<RoundTrip>();
+    #[cfg(feature = "smoothing")]
+    pawn.remove::<bevy_unlag_smoothing::SentSnapshots>();
+    #[cfg(feature = "rewind")]
+    pawn.remove::<bevy_unlag_rewind::ViewTimeValidator>();
+    #[cfg(feature = "weapons")]
+    pawn.remove::<FormerPlayer>();
+}
+
+/// Returns whether a pawn is offered to a player who has not taken control yet.
+pub(crate) fn is_offered(world: &World, pawn: Entity) -> bool {
+    world.get::<OfferedTo>(pawn).is_some()
+}
+
+/// Cancels the change of a player who has left, or joins by another link: the old pawn stays the player's.
+pub(crate) fn cancel(world: &mut World, link: Entity) {
+    if let Some(&PendingPossession { from, to, .. }) = world.get::<PendingPossession>(link) {
+        cancel_change(world, (link, from, to));
+    }
+}
+
+fn cancel_change(world: &mut World, (link, from, to): (Entity, Option<Entity>, Option<Entity>)) {
+    if let Ok(mut link) = world.get_entity_mut(link) {
+        link.remove::<PendingPossession>();
+    }
+    // The new pawn may be another player's offer by now.
+    let to = to.filter(|to| world.get::<OfferedTo>(*to).is_some_and(|offer| offer.link == link));
+    if let Some(from) = from {
+        cancel_transfer(world, from);
+        #[cfg(feature = "smoothing")]
+        if let Ok(mut from) = world.get_entity_mut(from) {
+            from.remove::<Departing>();
         }
-        None => return_to_server(world, to),
+    } else {
+        return_to_server(world, to);
     }
     if let Some(mut pawn) = to.and_then(|to| world.get_entity_mut(to).ok()) {
         pawn.remove::<OfferedTo>();

@@ -7,13 +7,15 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveInput, MoveModel, PawnModel, PublishedState, ServerControl, SnapshotAcks, Tick};
+use bevy_unlag_core::{
+    LocalControl, MoveInput, MoveModel, NetRole, PawnModel, PublishedState, ServerControl, SnapshotAcks, Tick,
+};
 
 use crate::{
     config::ticks,
     mailbox::{IncomingMoves, OutgoingControlOffers, OutgoingMoveAcks},
     move_queue::{MoveClock, MoveQueue},
-    pawn::{AuthorityPawn, ServerPawn},
+    pawn::{AuthorityPawn, HostPawn, ServerPawn},
     published_state::PublishedExtrapolation,
     time_discrepancy::TimeDiscrepancy,
 };
@@ -37,6 +39,7 @@ struct ControlModel {
     is_over: fn(&World, Entity) -> bool,
     take: fn(&mut World, Entity, Option<(MoveClock, Tick)>),
     give_back: fn(&mut World, Entity),
+    host: fn(&mut World, Entity),
 }
 
 /// All models of the app.
@@ -56,6 +59,7 @@ impl ControlModels {
             is_over: |world, pawn| world.get::<MoveQueue<M>>(pawn).is_none_or(MoveQueue::is_over),
             take: take::<M>,
             give_back: give_back::<M>,
+            host: host::<M>,
         });
     }
 
@@ -135,11 +139,28 @@ pub fn cancel_transfer(world: &mut World, from: Entity) {
     return_to_server(world, cancelled.to);
 }
 
-/// Gives a pawn of a player back to the server, with neutral input.
+/// Gives a pawn of a player, or of the host, back to the server, with neutral input.
 pub fn return_to_server(world: &mut World, pawn: Option<Entity>) {
     if let Some((pawn, model)) = ControlModels::of(world, pawn) {
         (model.give_back)(world, pawn);
     }
+}
+
+/// Gives the player of this app, the host of a listen server, control of another pawn, or of none, at once: its
+/// moves are final and need no agreement. Returns the pawn that it controlled before, which the server controls
+/// now. The new pawn must not be a remote player's.
+pub fn control_as_host(world: &mut World, to: Option<Entity>) -> Option<Entity> {
+    let mut own = world.query_filtered::<(Entity, &NetRole), With<LocalControl>>();
+    let from = own.iter(world).find(|(_, role)| **role == NetRole::Authority).map(|(pawn, _)| pawn);
+    if from == to {
+        return from;
+    }
+    return_to_server(world, from);
+    return_to_server(world, to);
+    if let Some((pawn, model)) = ControlModels::of(world, to) {
+        (model.host)(world, pawn);
+    }
+    from
 }
 
 /// Completes the transfers whose last move has run.
@@ -174,10 +195,21 @@ fn take<M: MoveModel>(world: &mut World, pawn: Entity, continued: Option<(MoveCl
 
 fn give_back<M: MoveModel>(world: &mut World, pawn: Entity) {
     let mut pawn = world.entity_mut(pawn);
-    let last = pawn.get::<MoveQueue<M>>().map(|queue| queue.last_input).unwrap_or_default();
+    let received = pawn.get::<MoveQueue<M>>().map(|queue| queue.last_input);
+    let last = received.or_else(|| pawn.get::<MoveInput<M>>().map(|input| input.0)).unwrap_or_default();
     let neutral = M::missing_input(&last, false);
     pawn.remove::<(AuthorityPawn<M>, MoveQueue<M>, PublishedExtrapolation<M>, PublishedState<M>)>();
     pawn.remove::<(TimeDiscrepancy, SnapshotAcks)>();
     pawn.remove::<(IncomingMoves, OutgoingMoveAcks, OutgoingControlOffers)>();
+    pawn.remove::<(HostPawn<M>, LocalControl)>();
     pawn.insert((ServerPawn::<M>::default(), MoveInput::<M>(neutral)));
+}
+
+fn host<M: MoveModel>(world: &mut World, pawn: Entity) {
+    let mut pawn = world.entity_mut(pawn);
+    if let Some(mut state) = pawn.get_mut::<M::State>() {
+        *state = M::change_control(&state);
+    }
+    pawn.remove::<(ServerPawn<M>, ServerControl)>();
+    pawn.insert(HostPawn::<M>::default());
 }

@@ -65,7 +65,7 @@ pub use config_hash::CachedConfigHash;
 pub use control_offer::{ControlOffer, OfferedMoves};
 pub use control_switch::ControlEnd;
 pub use control_transfer::{
-    ControlTransfer, ControlTransferred, cancel_transfer, return_to_server, transfer_control,
+    ControlTransfer, ControlTransferred, cancel_transfer, control_as_host, return_to_server, transfer_control,
 };
 #[cfg(feature = "gizmos")]
 pub use correction_gizmos::{CorrectionGizmos, CorrectionViewPlugin};

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{OwnerReconnected, RoundTrip, ServerControl};
+use bevy_unlag_core::{LocalControl, OwnerReconnected, RoundTrip, ServerControl};
 use lightyear::{
     connection::host::HostClient,
     prelude::{server::ClientOf, *},
@@ -95,7 +95,12 @@ pub struct SessionExpired {
 }
 
 pub(super) fn plugin(app: &mut App) {
-    app.add_observer(join).add_observer(leave).add_systems(First, expire_sessions);
+    app.add_observer(|connected: On<Add, Connected>, mut commands: Commands| {
+        let link = connected.entity;
+        commands.queue(move |world: &mut World| join(world, link));
+    })
+    .add_observer(leave)
+    .add_systems(First, expire_sessions);
 }
 
 type Pawn = (
@@ -104,45 +109,62 @@ type Pawn = (
     Option<&'static ControlledBy>,
     Option<&'static AwaitingReconnect>,
     Has<ServerControl>,
+    Has<LocalControl>,
 );
 
-fn join(
-    connected: On<Add, Connected>,
-    links: Query<&RemoteId, (With<ClientOf>, Without<HostClient>)>,
-    pawns: Query<Pawn>,
-    mut commands: Commands,
-) {
-    let link = connected.entity;
-    let Ok(&RemoteId(peer)) = links.get(link) else { return };
-    // Of several pawns the one that was controlled last.
-    let own = pawns.iter().filter(|(_, of, ..)| of.0 == peer);
-    let Some((pawn, _, owner, absent, by_server)) =
-        own.max_by_key(|(_, _, owner, absent, _)| owner.is_some() || absent.is_some())
-    else {
-        commands.trigger(PlayerJoined { link, peer });
-        return;
+/// Links of players.
+type PlayerLink = (With<ClientOf>, With<Connected>, Without<HostClient>);
+
+fn join(world: &mut World, link: Entity) {
+    let mut links = world.query_filtered::<(Entity, &RemoteId), PlayerLink>();
+    let peers: Vec<(Entity, PeerId)> = links.iter(world).map(|(link, of)| (link, of.0)).collect();
+    let Some(&(_, peer)) = peers.iter().find(|(known, _)| *known == link) else { return };
+    let old = peers.iter().find(|(other, of)| *other != link && *of == peer).map(|(old, _)| *old);
+    #[cfg(feature = "prediction")]
+    if let Some(old) = old {
+        crate::possession::cancel(world, old);
+    }
+    // A pawn that the host or another player has taken waits for nobody.
+    let is_free = |owner: Option<&ControlledBy>| {
+        !owner.is_some_and(|owner| peers.iter().any(|(other, of)| *other == owner.owner && *of != peer))
     };
-    let old = owner.map(|owner| owner.owner).filter(|old| *old != link);
-    // Data of the old link says nothing about the new one, nor about the client's view.
-    commands.entity(pawn).try_remove::<(AwaitingReconnect, RoundTrip)>();
-    if by_server {
-        #[cfg(feature = "prediction")]
-        commands.trigger(crate::possession::Possess { link, pawn: Some(pawn) });
-    } else {
-        commands.entity(pawn).try_insert(owned_by(link));
-        commands.trigger(OwnerReconnected { entity: pawn });
+    let mut pawns = world.query::<Pawn>();
+    let seen: &World = world;
+    let own = pawns.iter(seen).filter(|(_, of, owner, .., host)| of.0 == peer && !host && is_free(*owner));
+    #[cfg(feature = "prediction")]
+    let own = own.filter(|(pawn, ..)| !crate::possession::is_offered(seen, *pawn));
+    // Of several pawns the one that was controlled last.
+    let own = own.max_by_key(|(_, _, owner, absent, ..)| owner.is_some() || absent.is_some());
+    let own = own.map(|(pawn, _, _, absent, by_server, _)| {
+        (pawn, absent.map_or(Duration::ZERO, |absent| absent.away), by_server)
+    });
+    if let Some((pawn, _, by_server)) = own {
+        // Data of the old link says nothing about the new one, nor about the client's view.
+        world.entity_mut(pawn).remove::<(AwaitingReconnect, RoundTrip)>();
+        if by_server {
+            #[cfg(feature = "prediction")]
+            world.trigger(crate::possession::Possess { link, pawn: Some(pawn) });
+        } else {
+            world.entity_mut(pawn).insert(owned_by(link));
+            world.trigger(OwnerReconnected { entity: pawn });
+        }
+        world.flush();
     }
     if let Some(entity) = old {
         // One link per player: the newest.
-        commands.trigger(Kick { entity, reason: KickReason::Replaced });
+        world.trigger(Kick { entity, reason: KickReason::Replaced });
+        world.flush();
     }
-    let away = absent.map_or(Duration::ZERO, |absent| absent.away);
-    commands.trigger(PlayerReturned { link, peer, pawn, away });
+    match own {
+        Some((pawn, away, _)) => world.trigger(PlayerReturned { link, peer, pawn, away }),
+        None => world.trigger(PlayerJoined { link, peer }),
+    }
 }
 
 fn leave(
     gone: On<Remove, Connected>,
     links: Query<(&RemoteId, Option<&PendingKick>), (With<ClientOf>, Without<HostClient>)>,
+    others: Query<(Entity, &RemoteId), PlayerLink>,
     config: Res<SessionConfig>,
     pawns: Query<(Entity, Option<&SessionOf>, Option<&ControlledBy>)>,
     mut commands: Commands,
@@ -161,9 +183,13 @@ fn leave(
         commands.entity(vehicle).try_remove::<(ControlledBy, ControlledSend)>();
         commands.queue(move |world: &mut World| {
             bevy_unlag_prediction::return_to_server(world, Some(vehicle));
+            crate::possession::forget_link(world, vehicle);
         });
     }
-    let pawn = pawn.or_else(|| pawns.iter().find(|(_, of, by)| owned(*of) && by.is_none()));
+    // The player may be back by another link, and about to control a pawn by it.
+    let is_back = others.iter().any(|(other, of)| other != link && of.0 == peer);
+    let waiting = || pawns.iter().find(|(_, of, by)| owned(*of) && by.is_none() && !is_back);
+    let pawn = pawn.or_else(waiting);
     let pawn = pawn.map(|(pawn, ..)| pawn);
     if let Some(pawn) = pawn {
         // Both: a client that receives `ControlledSend` takes the pawn for its own, and without

@@ -1,7 +1,9 @@
 //! Movement bases that move as the server records them: crates of the physics engine, things that the game moves.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, Snapshot, SnapshotHistory, Tick, angle_to_units, up_and_heading};
+use bevy_unlag_core::{
+    CurrentTick, Snapshot, SnapshotHistory, Tick, TickSystems, angle_to_units, up_and_heading,
+};
 
 use super::{BaseId, BaseTrack, MovementBase, PoseHistory};
 use crate::scene::MoverSceneSystems;
@@ -37,8 +39,8 @@ impl MovementBase {
 }
 
 pub(super) fn add_systems(app: &mut App) {
-    app.add_systems(FixedUpdate, follow_snapshots.before(MoverSceneSystems::Sync))
-        .add_systems(FixedPostUpdate, record_transforms);
+    app.add_systems(FixedUpdate, follow_snapshots.before(MoverSceneSystems::Sync).in_set(TickSystems))
+        .add_systems(FixedPostUpdate, record_transforms.in_set(TickSystems));
 }
 
 /// Returns the pose that clients get for this one: server and clients place the base alike, to the bit while it

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::{platform::collections::HashMap, prelude::*};
 use bevy_unlag_core::{
-    BaseScheduleMailbox, BitReader, CurrentTick, MatchReset, RoundTrip, ServerLeft, Tick, Wire,
+    BaseScheduleMailbox, BitReader, CurrentTick, MatchReset, RoundTrip, ServerLeft, Tick, TickSystems, Wire,
 };
 
 use super::BaseAnnouncement;
@@ -47,7 +47,7 @@ pub(crate) fn add_systems(app: &mut App) {
         .add_observer(|_: On<ServerLeft>, mut followed: ResMut<FollowedSchedules>| followed.0.clear())
         .add_systems(
             FixedUpdate,
-            (follow_announcements, plan_commands).chain().before(MoverSceneSystems::Sync),
+            (follow_announcements, plan_commands).chain().before(MoverSceneSystems::Sync).in_set(TickSystems),
         );
 }
 
