@@ -91,6 +91,7 @@ enum End {
 }
 
 fn end(game: &mut SteppedApps, client: usize, peer: u64, how: End) {
+    let ended = game.server.world().resource::<Links>().ended;
     match how {
         End::Disconnect => {
             let world = game.clients[client].world_mut();
@@ -106,7 +107,6 @@ fn end(game: &mut SteppedApps, client: usize, peer: u64, how: End) {
             game.power_off(client);
         }
     }
-    let ended = game.server.world().resource::<Links>().ended;
     let limit = Duration::from_secs(8);
     let gone = game.run_until(limit, |game| game.server.world().resource::<Links>().ended > ended);
     assert!(gone, "the server does not notice that the player has left");

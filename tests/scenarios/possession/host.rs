@@ -127,7 +127,8 @@ fn host_drives_a_kart_and_walks_on_with_its_own_soldier() {
         "the soldier was seen to walk {walked} m, with a step of {widest} m"
     );
     let speed = soldier_at(&mut game, HOST).distance(from);
-    assert!((speed - 6.0).abs() < 0.6, "{speed} m/s");
+    // It starts from rest. Stepped twice per tick it would reach 12 m/s.
+    assert!((4.5..6.2).contains(&speed), "{speed} m/s");
     assert_eq!(game.server.world().resource::<Pawns>().possessed.len(), 2);
 
     // The kart is free.

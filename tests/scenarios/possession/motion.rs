@@ -274,9 +274,10 @@ fn changes_between_two_pawns_that_block_each_other_cause_corrections_of_contact_
     for seed in SEEDS {
         let outcome = run(Scene::Blocking, seed, 12);
         let causes = &outcome.game.server.world().resource::<Seen>().causes;
-        let of_contact = |cause| matches!(cause, CorrectionCause::OtherPawn | CorrectionCause::MissingMoves);
-        let others = causes.iter().filter(|(cause, _)| !of_contact(*cause)).count();
-        assert_eq!(others, 0, "seed {seed}: {causes:?}");
+        // Some are `Unknown`: by then the server has moved the pawn on, away from the other one.
+        use CorrectionCause::{MissingMoves, OtherPawn, Unknown};
+        let of_contact = |cause| matches!(cause, OtherPawn | MissingMoves | Unknown);
+        assert!(causes.iter().all(|(cause, _)| of_contact(*cause)), "seed {seed}: {causes:?}");
         // The pawns are 0.7 m wide, and contact lasts for a round trip.
         assert!(causes.iter().all(|(_, error)| *error < 1.0), "seed {seed}: {causes:?}");
         assert!(outcome.corrections <= 24, "seed {seed}: {} corrections in 12 changes", outcome.corrections);
