@@ -101,7 +101,7 @@ fn spawn_bots(mut commands: Commands) {
     }
 }
 
-/// A bot walks to and fro across the line to the player, and fires once a second.
+/// A bot walks to and fro across the line to the player, and fires every three seconds.
 fn think(
     tick: Res<CurrentTick>,
     mut bots: Query<(&NetId, &HeroState, &mut NpcControls, &mut WeaponControls)>,
@@ -113,7 +113,7 @@ fn think(
         controls.0.look_along(way - Vec3::Y * 0.5);
         let side = if (time / 50).is_multiple_of(2) { 1.0 } else { -1.0 };
         controls.0.set_axes(Vec2::new(side, if way.length() > 15.0 { 1.0 } else { 0.0 }));
-        trigger.set_fire(time.is_multiple_of(64));
+        trigger.set_fire(time.is_multiple_of(192));
     }
 }
 

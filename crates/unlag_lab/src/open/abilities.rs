@@ -62,20 +62,25 @@ fn server() -> App {
     server
 }
 
-fn client(acts: bool) -> App {
+/// Whether the player of a client jumps and dashes.
+#[derive(Resource, Default)]
+struct Acts(bool);
+
+fn client() -> App {
     let mut client = headless_app();
     let characters = Characters::of::<Dasher>();
     client
         .add_plugins((UnlagClientPlugins { characters, ..default() }, PlayerControlsPlugin::default(), game))
+        .init_resource::<Acts>()
         .add_systems(
             FixedUpdate,
-            (move |tick: Res<CurrentTick>, mut own: Query<&mut MoveInput<Dasher>>| {
+            (|tick: Res<CurrentTick>, acts: Res<Acts>, mut own: Query<&mut MoveInput<Dasher>>| {
                 let phase = tick.0.0 % PERIOD;
                 for mut input in &mut own {
                     // A circle of short dashes, with a jump before each.
                     input.0.body.body.set_look(f64::from(tick.0.0 / PERIOD) * 0.7, 0.0);
-                    input.0.body.body.jump = acts && phase < 2;
-                    input.0.body.extension.pressed = acts && (8..10).contains(&phase);
+                    input.0.body.body.jump = acts.0 && phase < 2;
+                    input.0.body.extension.pressed = acts.0 && (8..10).contains(&phase);
                 }
             })
             .after(MoveSystems::Sample)
@@ -95,10 +100,11 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     for index in 0..2 {
         let mut sim = NetSim::new(options.seed.wrapping_add(index));
         sim.set(LinkConditions { latency: Duration::from_millis(150), loss: 0.1, ..default() });
-        game.join_over(client(index == 0), sim).map_err(|e| e.to_string())?;
+        game.join_over(client(), sim).map_err(|e| e.to_string())?;
         // The first pawn belongs to the player that dashes.
         game.run(Duration::from_secs(4));
     }
+    game.clients[0].world_mut().resource_mut::<Acts>().0 = true;
     game.run(TICK * PERIOD * uses);
     // The player stops, and what was sent last arrives.
     let server_dashes = game.server.world().resource::<Shown>().dashes.len();
