@@ -11,6 +11,7 @@ mod publisher;
 
 pub use deliver::DroppedSnapshots;
 pub(crate) use deliver::plugin as client_plugin;
+#[cfg(feature = "prediction")]
 pub(crate) use publisher::Departing;
 pub use publisher::UpdateInterval;
 pub(crate) use publisher::plugin as server_plugin;
