@@ -5,11 +5,12 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
-    Character, CharacterPawn, Characters, SoldierWith,
+    Character, CharacterPawn, Characters, NpcControls, NpcPawn, SoldierWith,
     core::PawnModel,
     link_conditioner::LinkPreset,
-    movement::{KartModel, abilities::Dash},
+    movement::{KartConfig, KartModel, PawnCollision, abilities::Dash},
     prelude::*,
+    weapons::WithWeapons,
 };
 use bevy_unlag_testkit::{SteppedApps, TracePlugin, first_difference, headless_app, traces};
 
@@ -110,4 +111,29 @@ fn client_with_other_characters_is_refused() {
     game.run(Duration::from_secs(2));
     let world = game.clients[0].world_mut();
     assert_eq!(world.query::<&PawnModel>().iter(world).count(), 0, "the client plays with other characters");
+}
+
+/// Drives a kart with weapons towards a parked one. Returns how far it comes, in metres.
+fn drive_at_a_parked_kart(pawns: PawnCollision) -> f32 {
+    type ArmedKart = WithWeapons<KartModel>;
+    let mut app = server(Characters::of::<ArmedKart>());
+    app.insert_resource(KartConfig { pawns, ..default() });
+    app.add_systems(Startup, |mut commands: Commands| {
+        let controls = NpcControls(CapsuleInput { forward: 127, ..default() });
+        let kart = NpcPawn::<ArmedKart>::default();
+        commands.spawn((kart, controls, NetId(1_000), Transform::from_xyz(0.0, 0.1, 0.0)));
+        let parked = (NpcPawn::<ArmedKart>::default(), NpcControls::default());
+        commands.spawn((parked, NetId(1_001), Transform::from_xyz(0.0, 0.1, -10.0)));
+    });
+    let mut game = SteppedApps::new(app);
+    game.run(Duration::from_secs(5));
+    -traces(&mut game.server)[&NetId(1_000)].last().expect("the kart drives").1.z
+}
+
+#[test]
+fn armed_karts_block_each_other_with_block_collision() {
+    let blocked = drive_at_a_parked_kart(PawnCollision::Block);
+    assert!((5.0..9.5).contains(&blocked), "the kart came {blocked} m far");
+    let control = drive_at_a_parked_kart(PawnCollision::Ignore);
+    assert!(control > 12.0, "the kart came {control} m far");
 }

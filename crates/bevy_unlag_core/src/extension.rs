@@ -8,6 +8,7 @@ use bevy::{ecs::system::SystemParamItem, prelude::*};
 use crate::{
     model::{MoveModel, StepContext},
     move_diagnostics::MoveDiagnostics,
+    pawn_class::PawnClass,
     sampler::PoseSample,
     snapshot::Snapshot,
     tick::Tick,
@@ -246,11 +247,12 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
 
     fn proxy_step(
         config: &Self::Config,
+        class: PawnClass,
         pose: &PoseSample,
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> PoseSample {
-        M::proxy_step(config, pose, ctx, &world.0)
+        M::proxy_step(config, class, pose, ctx, &world.0)
     }
 
     fn teleports(state: &Self::State) -> u8 {

@@ -9,8 +9,8 @@ use bevy::{
 };
 
 use crate::{
-    move_diagnostics::MoveDiagnostics, sampler::PoseSample, snapshot::Snapshot, tick::Tick,
-    view_frame::ViewFrame, wire::Wire,
+    move_diagnostics::MoveDiagnostics, pawn_class::PawnClass, sampler::PoseSample, snapshot::Snapshot,
+    tick::Tick, view_frame::ViewFrame, wire::Wire,
 };
 
 /// Context of a simulation step, besides its state and input.
@@ -109,18 +109,19 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         false
     }
 
-    /// Simulates a remote pawn for `ctx.dt` from its replicated pose, for
+    /// Simulates a remote pawn of a class for `ctx.dt` from its replicated pose, for
     /// [`ProxySmoothing::Simulate`](crate::ProxySmoothing::Simulate). It has no input and must be much
     /// cheaper than [`step`](Self::step). Default: extrapolation without collision.
     #[doc(alias = "MoveSmooth")]
     #[must_use]
     fn proxy_step(
         config: &Self::Config,
+        class: PawnClass,
         pose: &PoseSample,
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> PoseSample {
-        let _ = (config, world);
+        let _ = (config, class, world);
         pose.extrapolated(ctx.dt)
     }
 

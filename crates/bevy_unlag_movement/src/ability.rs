@@ -7,7 +7,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::{
-    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel,
+    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel, PawnClass,
     PoseSample, Snapshot, StepContext, Tick, ViewFrame, Wire, WireError,
 };
 
@@ -199,11 +199,12 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 
     fn proxy_step(
         config: &CapsuleConfig,
+        class: PawnClass,
         pose: &PoseSample,
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> PoseSample {
-        CapsuleModel::proxy_step(config, pose, ctx, &world.0)
+        CapsuleModel::proxy_step(config, class, pose, ctx, &world.0)
     }
 
     fn eye(config: &CapsuleConfig, state: &Self::State) -> Vec3 {

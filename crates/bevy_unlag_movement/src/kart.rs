@@ -12,12 +12,12 @@ mod step;
 
 pub use config::KartConfig;
 pub use input::KartInput;
-pub use plugin::KartPlugin;
+pub use plugin::{KartCollisionPlugin, KartPlugin};
 pub use push::KartPush;
 pub use state::KartState;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick};
+use bevy_unlag_core::{MoveDiagnostics, MoveModel, PawnClass, PoseSample, Snapshot, StepContext, Tick};
 
 use crate::{
     server_queries::{debug_hash, is_clear, is_near_other_pawn},
@@ -102,6 +102,7 @@ impl MoveModel for KartModel {
 
     fn proxy_step(
         config: &KartConfig,
+        _: PawnClass,
         pose: &PoseSample,
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,

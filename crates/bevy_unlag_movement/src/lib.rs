@@ -92,7 +92,9 @@ pub use gizmos::{MoverGizmos, MoverGizmosPlugin};
 pub use input::{CapsuleInput, PITCH_LIMIT};
 pub use input_accumulator::InputAccumulator;
 #[cfg(feature = "kart")]
-pub use kart::{KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartPush, KartState};
+pub use kart::{
+    KartCollisionPlugin, KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartPush, KartState,
+};
 pub use local_moves::LocalMovesPlugin;
 pub use mode::{CustomMode, ModePhysics, MovementMode, Transitions};
 pub use mover::{Mover, MoverHit};

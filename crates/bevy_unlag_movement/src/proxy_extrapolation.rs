@@ -1,7 +1,7 @@
 //! Extrapolation of a remote pawn from its last snapshot.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{PoseSample, StepContext};
+use bevy_unlag_core::{PawnClass, PoseSample, StepContext};
 
 use crate::{
     config::CapsuleConfig, mode::MovementMode, state::CapsuleState, step::CapsuleModel, world::MoverWorld,
@@ -14,6 +14,7 @@ const DEFLECTED: f32 = 0.05;
 /// hits something.
 pub(crate) fn extrapolate(
     config: &CapsuleConfig,
+    class: PawnClass,
     pose: &PoseSample,
     ctx: &StepContext,
     world: &MoverWorld<'_, '_>,
@@ -35,6 +36,7 @@ pub(crate) fn extrapolate(
         up: pose.rotation * Vec3::Y,
         mode,
         crouched: pose.crouch > 0.5,
+        class,
         ..CapsuleState::at(pose.position)
     };
     let moved = CapsuleModel::simplified_step(config, &state, ctx, world);

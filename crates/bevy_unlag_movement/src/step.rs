@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{
-    MoveDiagnostics, MoveModel, PoseSample, Snapshot, StepContext, Tick, Up, ViewFrame, upright_rotation,
+    MoveDiagnostics, MoveModel, PawnClass, PoseSample, Snapshot, StepContext, Tick, Up, ViewFrame,
+    upright_rotation,
 };
 
 use crate::{
@@ -93,11 +94,12 @@ impl MoveModel for CapsuleModel {
 
     fn proxy_step(
         config: &CapsuleConfig,
+        class: PawnClass,
         pose: &PoseSample,
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> PoseSample {
-        extrapolate(config, pose, ctx, world)
+        extrapolate(config, class, pose, ctx, world)
     }
 
     fn eye(config: &CapsuleConfig, state: &CapsuleState) -> Vec3 {

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PawnModel, PoseSample, PoseSampler,
+    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PawnClass, PawnModel, PoseSample, PoseSampler,
     ProxySmoothing, SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
 };
 
@@ -50,7 +50,7 @@ fn simulate<M: MoveModel>(
     world: StaticSystemParam<M::World>,
     mut proxies: Query<(
         Entity,
-        (&NetRole, Option<&PawnModel>),
+        (&NetRole, Option<&PawnModel>, Option<&PawnClass>),
         &ProxySmoothing,
         &SnapshotHistory,
         &mut DrawnPose,
@@ -60,7 +60,7 @@ fn simulate<M: MoveModel>(
 ) {
     let Some(model) = model else { return };
     let bases = bases.at(tick.zip(fixed).map(|(tick, fixed)| tick.frame_time(&fixed)).unwrap_or_default());
-    for (entity, (role, kind), mode, history, mut drawn, carried) in &mut proxies {
+    for (entity, (role, kind, class), mode, history, mut drawn, carried) in &mut proxies {
         let ViewStamp::Extrapolated { from, time } = drawn.stamp else { continue };
         if kind.is_some_and(|kind| !kind.is::<M>()) {
             continue;
@@ -69,6 +69,7 @@ fn simulate<M: MoveModel>(
             continue;
         }
         let Some(newest) = history.get(from) else { continue };
+        let class = class.copied().unwrap_or_default();
         let fresh = SimulationProgress { from, time: ViewTime::at(from), pose: newest.pose(&bases) };
         let mut state = carried
             .as_deref()
@@ -85,7 +86,7 @@ fn simulate<M: MoveModel>(
             let ticks = left.min(1.0);
             let dt = ticks * sampler.tick_seconds;
             let ctx = StepContext { tick: state.time.tick.offset(1), dt, entity, replaying: true };
-            let next = M::proxy_step(&model, &state.pose, &ctx, &world);
+            let next = M::proxy_step(&model, class, &state.pose, &ctx, &world);
             if !(next.position.is_finite() && next.velocity.is_finite()) {
                 break;
             }

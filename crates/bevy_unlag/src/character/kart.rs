@@ -2,8 +2,10 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{LimbRig, PawnClass};
-use bevy_unlag_movement::{CapsuleInput, KartConfig, KartInput, KartModel, KartPlugin, KartState};
+use bevy_unlag_core::{Extended, LimbRig, MoveExtension, PawnClass};
+use bevy_unlag_movement::{
+    CapsuleInput, KartCollisionPlugin, KartConfig, KartInput, KartModel, KartPlugin, KartState,
+};
 use bevy_unlag_rewind::{BodyBounds, HitBox, HitBoxes, HitGroup};
 
 use super::{Character, Side};
@@ -27,6 +29,18 @@ impl Character for KartModel {
     }
 
     fn build(app: &mut App, _: Side) {
+        add_karts(app);
+    }
+
+    fn build_extended<X: MoveExtension>(app: &mut App, _: Side) {
+        add_karts(app);
+        app.add_plugins(KartCollisionPlugin::<Extended<Self, X>>::default());
+    }
+}
+
+/// Adds karts once, however many characters are one.
+fn add_karts(app: &mut App) {
+    if !app.is_plugin_added::<KartPlugin>() {
         app.add_plugins(KartPlugin);
     }
 }

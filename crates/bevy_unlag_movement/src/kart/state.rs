@@ -1,7 +1,7 @@
 //! Predicted state of a kart.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, PawnClass, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, ExtendedState, PawnClass, Wire, WireError};
 
 use super::{KartInput, heading};
 use crate::{
@@ -132,6 +132,12 @@ impl HasStance for KartState {
             class: PawnClass::default(),
             alive: self.alive,
         }
+    }
+}
+
+impl<X: Send + Sync + 'static> HasStance for ExtendedState<KartState, X> {
+    fn stance(&self) -> Stance {
+        self.body.stance()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Walking on floors, over steps and along walls.
 
-use bevy::prelude::*;
+use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::sin_cos_of_units;
-use bevy_unlag_movement::{CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent};
+use bevy_unlag_core::{MoveModel, PawnClass, PoseSample, StepContext, Tick, sin_cos_of_units};
+use bevy_unlag_movement::{
+    CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent, MovementMode, MoverWorld,
+};
 
 use crate::common::*;
 
@@ -373,12 +375,28 @@ fn cheap_step_follows_the_ground_and_stops_at_walls() {
     }
 }
 
+#[test]
+fn falling_proxy_takes_the_gravity_of_its_class() {
+    let mut config = CapsuleConfig::default();
+    let light = CapsuleConfig { gravity: config.gravity / 4.0, ..CapsuleConfig::default() };
+    let light = config.add_class(light).expect("there is room for a class");
+    let mut app = Level::with_floor().config(config).build();
+    let start = CapsuleState { mode: MovementMode::Falling, ..CapsuleState::at(Vec3::Y * 50.0) };
+    let start = PoseSample::from(&CapsuleModel::snapshot(&start, Tick(1)));
+    let entity = app.world_mut().spawn_empty().id();
+    let mut system =
+        SystemState::<(MoverWorld<'static, 'static>, Res<'static, CapsuleConfig>)>::new(app.world_mut());
+    let (world, config) = system.get(app.world()).expect("a level has a world to move in");
+    let ctx = StepContext { tick: Tick(2), dt: DT, entity, replaying: true };
+    let [usual, light] = [PawnClass::default(), light].map(|class| {
+        (0..32).fold(start, |pose, _| CapsuleModel::proxy_step(&config, class, &pose, &ctx, &world))
+    });
+    let [usual, light] = [usual, light].map(|pose| pose.velocity.y);
+    assert!(usual < -4.0 && (usual / light - 4.0).abs() < 0.1, "{usual} and {light} m/s");
+}
+
 /// Steps without input, through [`CapsuleModel::simplified_step`].
 fn run_cheap_steps(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> {
-    use bevy::ecs::system::SystemState;
-    use bevy_unlag_core::{StepContext, Tick};
-    use bevy_unlag_movement::MoverWorld;
-
     let entity = app.world_mut().spawn_empty().id();
     let mut system =
         SystemState::<(MoverWorld<'static, 'static>, Res<'static, CapsuleConfig>)>::new(app.world_mut());

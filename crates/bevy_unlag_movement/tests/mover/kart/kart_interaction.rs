@@ -2,7 +2,7 @@
 
 use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{MoveDiagnostics, MoveInput, MoveModel, PoseSample, StepContext, Tick};
+use bevy_unlag_core::{MoveDiagnostics, MoveInput, MoveModel, PawnClass, PoseSample, StepContext, Tick};
 use bevy_unlag_movement::{
     KartConfig, KartInput, KartModel, KartPlugin, KartPush, KartState, LocalMovesPlugin, MoverWorld,
     PawnCapsule, PawnCollision,
@@ -144,7 +144,7 @@ fn extrapolated(app: &mut App, state: &KartState, acceleration: Vec3, ticks: u32
     let mut pose = PoseSample { acceleration, ..exact };
     with_model(app, |config, ctx, world| {
         for _ in 0..ticks {
-            pose = KartModel::proxy_step(config, &pose, ctx, world);
+            pose = KartModel::proxy_step(config, PawnClass::default(), &pose, ctx, world);
         }
     });
     pose
