@@ -37,6 +37,7 @@ mod interpolate;
 mod lifecycle;
 mod model;
 mod move_diagnostics;
+mod named_enum;
 mod path_recorder;
 mod pawn_class;
 mod pawn_model;

@@ -200,7 +200,7 @@ fn measure_counters<M: MoveModel>(
     for (cause, count) in CorrectionCause::ALL.into_iter().zip(sum.causes) {
         diagnostics.add_measurement(&Paths::<M>::corrections_of(cause), || count as f64);
     }
-    let first_states = sum.causes[CorrectionCause::InitialState.index()];
+    let first_states = sum.causes[CorrectionCause::InitialState as usize];
     let corrections = sum.causes.iter().sum::<u64>() - first_states;
     diagnostics.add_measurement(&Paths::<M>::CORRECTIONS, || corrections as f64);
     if !servers.is_empty() {

@@ -4,55 +4,33 @@ use core::fmt;
 
 use bevy::prelude::*;
 
-/// Why a server refuses a client. `Display` is a sentence for the player.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
-pub enum JoinRefusal {
-    /// The token was already used.
-    Used,
-    /// The token has expired, by the server's clock.
-    Expired,
-    /// The token was issued before the server started.
-    BeforeStart,
-    /// The token is for another server.
-    OtherServer,
-    /// The token is for another game, or for another version of this one.
-    OtherGame,
-    /// The token was issued with the server's key, but not by
-    /// [`ConnectTokenRequest`](crate::ConnectTokenRequest).
-    Unreadable,
-    /// The server is full.
-    Full,
-    /// A reason that this version does not know.
-    Other,
+use crate::named_enum::named_enum;
+
+named_enum! {
+    /// Why a server refuses a client. `Display` is a sentence for the player.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
+    pub enum JoinRefusal {
+        /// The token was already used.
+        Used => "used",
+        /// The token has expired, by the server's clock.
+        Expired => "expired",
+        /// The token was issued before the server started.
+        BeforeStart => "before start",
+        /// The token is for another server.
+        OtherServer => "other server",
+        /// The token is for another game, or for another version of this one.
+        OtherGame => "other game",
+        /// The token was issued with the server's key, but not by
+        /// [`ConnectTokenRequest`](crate::ConnectTokenRequest).
+        Unreadable => "unreadable",
+        /// The server is full.
+        Full => "full",
+        /// A reason that this version does not know.
+        Other => "other",
+    }
 }
 
 impl JoinRefusal {
-    /// All refusals.
-    pub const ALL: [Self; 8] = [
-        Self::Used,
-        Self::Expired,
-        Self::BeforeStart,
-        Self::OtherServer,
-        Self::OtherGame,
-        Self::Unreadable,
-        Self::Full,
-        Self::Other,
-    ];
-
-    /// Returns the text of a denial packet on the wire.
-    fn text(self) -> &'static str {
-        match self {
-            Self::Used => "used",
-            Self::Expired => "expired",
-            Self::BeforeStart => "before start",
-            Self::OtherServer => "other server",
-            Self::OtherGame => "other game",
-            Self::Unreadable => "unreadable",
-            Self::Full => "full",
-            Self::Other => "other",
-        }
-    }
-
     /// Encodes a denial: netcode's own number where there is one, for clients without this crate.
     pub(super) fn denial(self) -> Vec<u8> {
         match self {
@@ -60,7 +38,7 @@ impl JoinRefusal {
             Self::Used => vec![4],
             Self::Unreadable => vec![5],
             _ => {
-                let text = self.text().as_bytes();
+                let text = self.name().as_bytes();
                 [&[6, text.len() as u8], text].concat()
             }
         }
@@ -74,7 +52,7 @@ impl JoinRefusal {
             [5, ..] => Self::Unreadable,
             [6, length, text @ ..] => Self::ALL
                 .into_iter()
-                .find(|refusal| text.len() == usize::from(*length) && refusal.text().as_bytes() == text)
+                .find(|refusal| text.len() == usize::from(*length) && refusal.name().as_bytes() == text)
                 .unwrap_or(Self::Other),
             _ => Self::Other,
         }
