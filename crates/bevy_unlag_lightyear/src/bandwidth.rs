@@ -2,8 +2,11 @@
 
 use core::time::Duration;
 
-use bevy::prelude::*;
+use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_replicon::prelude::ClientReplicationStats;
+use lightyear::prelude::{Client, MessageReceiver, MessageSender};
+
+use crate::protocol::ClassifiedMessage;
 
 bevy_unlag_core::named_enum! {
     /// A class of messages of the suite, for [`Bandwidth`].
@@ -114,6 +117,20 @@ impl Bandwidth {
         self.add(class, links as u64, (bytes * links) as u64);
     }
 
+    /// Takes the messages of a link and counts them.
+    pub(crate) fn receive<R: ClassifiedMessage>(
+        &mut self,
+        link: &mut MessageReceiver<R>,
+    ) -> impl Iterator<Item = R> {
+        link.receive().inspect(move |message| self.count(R::CLASS, message.bytes().len(), 1))
+    }
+
+    /// Sends a message to a link and counts it.
+    pub(crate) fn send<R: ClassifiedMessage>(&mut self, link: &mut MessageSender<R>, bytes: Vec<u8>) {
+        self.count(R::CLASS, bytes.len(), 1);
+        link.send::<R::Channel>(R::from_bytes(bytes));
+    }
+
     fn add(&mut self, class: MessageClass, messages: u64, bytes: u64) {
         let traffic = &mut self.classes[class as usize];
         traffic.messages += messages;
@@ -133,6 +150,22 @@ impl Bandwidth {
             traffic.bytes_per_second = rate(traffic.bytes, traffic.began.1);
             traffic.began = (traffic.messages, traffic.bytes);
         }
+    }
+}
+
+/// The server's messages of one type, on a client.
+#[derive(SystemParam)]
+pub(crate) struct ServerMessages<'w, 's, R: ClassifiedMessage> {
+    links: Query<'w, 's, &'static mut MessageReceiver<R>, With<Client>>,
+    bandwidth: ResMut<'w, Bandwidth>,
+}
+
+impl<R: ClassifiedMessage> ServerMessages<'_, '_, R> {
+    /// Takes the messages and counts them.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = R> {
+        let Self { links, bandwidth } = self;
+        let received = links.iter_mut().flat_map(|link| link.into_inner().receive());
+        received.inspect(move |message| bandwidth.count(R::CLASS, message.bytes().len(), 1))
     }
 }
 

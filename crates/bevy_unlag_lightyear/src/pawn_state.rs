@@ -12,7 +12,7 @@ use bevy::{
     ecs::{component::Mutable, world::EntityWorldMut},
     prelude::*,
 };
-use bevy_unlag_core::{BitReader, Interpolate, LocalControl, Tick, Wire};
+use bevy_unlag_core::{Interpolate, LocalControl, Tick, Wire};
 use bevy_unlag_smoothing::{
     ComponentHistory, ComponentInbox, SmoothedComponentPlugin, SmoothingPlugin, SmoothingStats,
 };
@@ -138,7 +138,7 @@ where
         pawn.remove::<(C, ComponentInbox<C>, ComponentHistory<C>)>();
         return true;
     };
-    let Ok(value) = C::read(&mut BitReader::new(bytes)) else { return false };
+    let Ok(value) = C::from_bytes(bytes) else { return false };
     if own || !pawn.world().contains_resource::<SmoothingStats>() {
         match pawn.get_mut::<C>() {
             Some(mut known) => drop(known.set_if_neq(value)),

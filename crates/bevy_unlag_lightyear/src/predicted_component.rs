@@ -7,15 +7,13 @@ use bevy::{
     prelude::*,
 };
 use bevy_replicon::shared::replication::deferred_entity::DeferredEntity;
-use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, Interpolate, LocalControl, NetRole, Tick, Wire, WireError,
-};
+use bevy_unlag_core::{CurrentTick, Interpolate, LocalControl, NetRole, Tick, Wire};
 use bevy_unlag_prediction::{MAX_MAILBOX_MESSAGES, PredictedValue};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
-    protocol::{MoveChannel, OpaqueMessage, register},
+    protocol::{ClassifiedMessage, MoveChannel, OpaqueMessage, register},
     smoothed_component::{LocalValueHandler, TickedValue, replicate},
     system_sets::NetSystems,
 };
@@ -133,7 +131,7 @@ fn finished<T: Copy + Send + Sync + 'static>(value: &PredictedValue<T>, now: Tic
     value.pending().filter(|(_, tick)| now.is_newer_than(*tick))
 }
 
-/// Message with a changed value and the client tick of the change.
+/// Message with the client tick of a change and the changed value.
 struct Change<T> {
     bytes: Vec<u8>,
     of: PhantomData<fn() -> T>,
@@ -149,19 +147,9 @@ impl<T: 'static> OpaqueMessage for Change<T> {
     }
 }
 
-impl<T: Wire + 'static> Change<T> {
-    fn new(value: &T, tick: Tick) -> Self {
-        let mut w = BitWriter::default();
-        tick.write(&mut w);
-        value.write(&mut w);
-        Self::from_bytes(w.finish())
-    }
-
-    fn read(&self) -> Result<(T, Tick), WireError> {
-        let mut r = BitReader::new(&self.bytes);
-        let tick = Tick::read(&mut r)?;
-        Ok((T::read(&mut r)?, tick))
-    }
+impl<T: 'static> ClassifiedMessage for Change<T> {
+    type Channel = MoveChannel;
+    const CLASS: MessageClass = MessageClass::Moves;
 }
 
 /// Sends the owner's last change until it is acknowledged.
@@ -175,9 +163,7 @@ fn send<T: Wire + Copy + Send + Sync + 'static>(
     let Some((value, tick)) = pawns.iter().find_map(|value| finished(value, now.0)) else { return };
     let again = last.is_none_or(|(sent, at)| sent != tick || time.elapsed() >= at + RESEND_INTERVAL);
     if let (true, Ok(mut link)) = (again, links.single_mut()) {
-        let change = Change::new(&value, tick);
-        bandwidth.count(MessageClass::Moves, change.bytes.len(), 1);
-        link.send::<MoveChannel>(change);
+        bandwidth.send(&mut link, (tick, value).to_bytes());
         *last = Some((tick, time.elapsed()));
     }
 }
@@ -191,9 +177,8 @@ fn deliver<T: Component + Wire + Copy>(
 ) {
     for (link, mut receiver) in &mut links {
         let mut newest: Option<(T, Tick)> = None;
-        for change in receiver.receive().take(MAX_MAILBOX_MESSAGES) {
-            bandwidth.count(MessageClass::Moves, change.bytes.len(), 1);
-            let Ok((value, tick)) = change.read() else { continue };
+        for change in bandwidth.receive(&mut receiver).take(MAX_MAILBOX_MESSAGES) {
+            let Ok((tick, value)) = <(Tick, T)>::from_bytes(&change.bytes) else { continue };
             if newest.is_none_or(|(_, newest)| tick.is_newer_than(newest)) {
                 newest = Some((value, tick));
             }

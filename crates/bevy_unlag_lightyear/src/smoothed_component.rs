@@ -179,9 +179,7 @@ fn serialize<C: Wire + Copy + PartialEq + Send + Sync + 'static>(
     stamped: &TickedValue<C>,
     message: &mut Vec<u8>,
 ) -> Result<()> {
-    let mut w = BitWriter::default();
-    stamped.write(&mut w);
-    message.extend(w.finish());
+    message.extend(stamped.to_bytes());
     Ok(())
 }
 
