@@ -48,12 +48,6 @@ impl<I: Wire + Copy, S: Wire + Copy> ControlOffer<I, S> {
         Self { epoch: queue.epoch.unwrap_or(0), moves, input: queue.last_input, state: *state }
     }
 
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut w = BitWriter::default();
-        self.write(&mut w);
-        w.finish()
-    }
-
     /// Returns the tick from which the client controls the pawn, by which later offers are told from earlier
     /// ones.
     pub(crate) fn from(&self) -> Tick {

@@ -3,8 +3,8 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, CurrentTick, DrawnPose, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, NetRole,
-    PawnModel, ServerLeft, StepContext, Tick, VisualOffset, Wire,
+    CurrentTick, DrawnPose, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, NetRole, PawnModel,
+    ServerLeft, StepContext, Tick, VisualOffset, Wire,
 };
 
 use crate::{
@@ -133,7 +133,7 @@ fn newest<M: MoveModel>(
     last: Option<Tick>,
 ) -> Option<(Vec<u8>, ControlOffer<M::Input, M::State>)> {
     let read = |bytes: Vec<u8>| {
-        let offer = ControlOffer::read(&mut BitReader::new(&bytes)).ok()?;
+        let offer = ControlOffer::from_bytes(&bytes).ok()?;
         Some((bytes, offer))
     };
     let follows = |(_, offer): &(Vec<u8>, ControlOffer<M::Input, M::State>)| {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitWriter, MoveModel, SnapshotAck, SnapshotAcks, Tick, Wire};
+use bevy_unlag_core::{MoveModel, SnapshotAck, SnapshotAcks, Tick, Wire};
 
 use crate::{
     cause::CorrectionCause,
@@ -496,12 +496,7 @@ impl<M: MoveModel> MoveQueue<M> {
         if first.is_newer_than(tick) {
             return first == tick.offset(1);
         }
-        let as_sent = |input: &M::Input| {
-            let mut w = BitWriter::default();
-            input.write(&mut w);
-            w.finish()
-        };
-        let is_neutral = as_sent(input) == as_sent(neutral);
+        let is_neutral = input.to_bytes() == neutral.to_bytes();
         if !is_neutral {
             self.unclaimed = None;
         }
