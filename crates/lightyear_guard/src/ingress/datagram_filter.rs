@@ -16,14 +16,8 @@ use super::{
 };
 
 /// Decryption budget of a connected client.
-#[derive(Component)]
+#[derive(Component, Default)]
 pub(super) struct DecryptionBudget(TokenBucket);
-
-impl Default for DecryptionBudget {
-    fn default() -> Self {
-        Self(TokenBucket::FULL)
-    }
-}
 
 type Served = (With<LinkOf>, Without<HostClient>, Without<SkipNetcode>);
 

@@ -29,7 +29,7 @@ pub(super) const OFFENCE_STRIKES: f32 = 10.0;
 const EXCESS_STRIKES_PER_SECOND: f32 = 40.0;
 
 /// Filter state of a connected client.
-#[derive(Component)]
+#[derive(Component, Default)]
 pub(super) struct PacketFilter {
     age: Duration,
     packets: TokenBucket,
@@ -40,13 +40,6 @@ pub(super) struct PacketFilter {
     /// Entity id that the client has announced for its end. lightyear keeps every id that it receives, so
     /// only one is allowed.
     name: Option<WireEntity>,
-}
-
-impl Default for PacketFilter {
-    fn default() -> Self {
-        let [packets, bytes, messages, services] = [TokenBucket::FULL; 4];
-        Self { age: Duration::ZERO, packets, bytes, messages, services, reassembly: None, name: None }
-    }
 }
 
 /// Messages in an admitted packet.

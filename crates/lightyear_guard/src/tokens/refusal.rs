@@ -1,31 +1,38 @@
 //! Reasons for refusing a connect token.
 
-use core::fmt;
-
 use bevy::prelude::*;
+use derive_more::Display;
 
 use crate::named_enum::named_enum;
 
 named_enum! {
     /// Why a server refuses a client. `Display` is a sentence for the player.
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Display, Reflect)]
     pub enum JoinRefusal {
         /// The token was already used.
+        #[display("the token was already used; request a new one")]
         Used => "used",
         /// The token has expired, by the server's clock.
+        #[display("the token has expired; request a new one")]
         Expired => "expired",
         /// The token was issued before the server started.
+        #[display("the server has restarted since the token was issued; request a new one")]
         BeforeStart => "before start",
         /// The token is for another server.
+        #[display("the token is for another server")]
         OtherServer => "other server",
         /// The token is for another game, or for another version of this one.
+        #[display("the token is for another game or version; update yours")]
         OtherGame => "other game",
         /// The token was issued with the server's key, but not by
         /// [`ConnectTokenRequest`](crate::ConnectTokenRequest).
+        #[display("the server cannot read the token; request a new one")]
         Unreadable => "unreadable",
         /// The server is full.
+        #[display("the server is full; try again later")]
         Full => "full",
         /// A reason that this version does not know.
+        #[display("the server refuses the connection")]
         Other => "other",
     }
 }
@@ -56,21 +63,6 @@ impl JoinRefusal {
                 .unwrap_or(Self::Other),
             _ => Self::Other,
         }
-    }
-}
-
-impl fmt::Display for JoinRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Used => "the token was already used; request a new one",
-            Self::Expired => "the token has expired; request a new one",
-            Self::BeforeStart => "the server has restarted since the token was issued; request a new one",
-            Self::OtherServer => "the token is for another server",
-            Self::OtherGame => "the token is for another game or version; update yours",
-            Self::Unreadable => "the server cannot read the token; request a new one",
-            Self::Full => "the server is full; try again later",
-            Self::Other => "the server refuses the connection",
-        })
     }
 }
 
