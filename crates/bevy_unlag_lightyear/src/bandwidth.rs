@@ -20,7 +20,8 @@ bevy_unlag_core::named_enum! {
         /// Downlink: snapshots of remote pawns.
         Snapshots => "snapshots",
         /// Downlink: everything that `bevy_replicon` replicates: spawned and despawned pawns and a game's own
-        /// components. Counted on clients only: a server would have to encode it a second time to know its size.
+        /// components. Counted on clients only: a server would have to encode it a second time to know its
+        /// size.
         Replication => "replication",
         /// Downlink: rare changes of what clients know of pawns; see [`AddPawnState`](crate::AddPawnState).
         PawnStates => "pawn states",
@@ -30,8 +31,8 @@ bevy_unlag_core::named_enum! {
         Tracers => "tracers",
         /// Downlink: projectile launches and ends.
         Projectiles => "projectiles",
-        /// Downlink: the server's hello and rules of fire, schedules of movement bases, match restarts and the
-        /// announcement of the server's shutdown.
+        /// Downlink: the server's hello and rules of fire, schedules of movement bases, match restarts and
+        /// the announcement of the server's shutdown.
         Hello => "hello",
         /// Uplink: clock synchronisation requests.
         Pings => "pings",

@@ -140,8 +140,8 @@ named_enum! {
         ServiceMessages => "too many pings",
         /// From a client that has been kicked.
         PendingKick => "leaving",
-        /// A game message about a pawn that the sender does not own. Two strikes: a client may send about a pawn
-        /// until it learns that it no longer owns it.
+        /// A game message about a pawn that the sender does not own. Two strikes: a client may send about a
+        /// pawn until it learns that it no longer owns it.
         Owner => "about somebody else's pawn",
         /// A game message about a pawn that does not exist, or no longer. No offence.
         UnknownPawn => "about a pawn that is not there",

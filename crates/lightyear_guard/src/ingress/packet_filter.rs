@@ -19,6 +19,7 @@ use super::{
     kick::PendingKick,
     packet::{Item, walk},
     reassembly::{FragmentHeader, ReassemblyState},
+    retain_received,
     token_bucket::TokenBucket,
     unsolicited_pongs::UselessPongs,
 };
@@ -90,12 +91,11 @@ pub(super) fn filter_packets(
         let (mtu, part) = (link.mtu(), fragment_size_for_min_mtu(link.min_mtu()));
         let mut excess = false;
         let mut strikes = (traffic.strikes - limits.strikes_forgiven * passed.as_secs_f32()).max(0.0);
-        for _ in 0..link.recv.len() {
-            let Some(packet) = link.recv.pop() else { break };
+        retain_received(&mut link, |packet| {
             let verdict = if leaving {
                 Err(IngressRefusal::PendingKick)
             } else {
-                gate.check(&packet, &rules, &limits, (mtu, part), now)
+                gate.check(packet, &rules, &limits, (mtu, part), now)
             };
             match verdict {
                 Ok(cost) => {
@@ -103,7 +103,6 @@ pub(super) fn filter_packets(
                     traffic.bytes += packet.len() as u64;
                     traffic.messages += u64::from(cost.messages);
                     stats.packets += 1;
-                    link.recv.push_raw(packet);
                 }
                 Err(refusal) => {
                     traffic.refused.count(refusal);
@@ -112,7 +111,8 @@ pub(super) fn filter_packets(
                     strikes += if refusal.is_offence() { OFFENCE_STRIKES } else { 0.0 };
                 }
             }
-        }
+            verdict.is_ok()
+        });
         strikes += if excess { EXCESS_STRIKES_PER_SECOND * passed.as_secs_f32().min(1.0) } else { 0.0 };
         if gate.age < limits.grace {
             // Clients of another version get time to receive the explanation and to leave.

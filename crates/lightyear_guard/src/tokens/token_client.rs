@@ -15,7 +15,10 @@ use super::{
     ConnectTokenRequest, JoinRefusal, ServerKey,
     netcode_packets::{self, DENIED, PacketKey},
 };
-use crate::clock::{self, SystemTime, UNIX_EPOCH};
+use crate::{
+    clock::{self, SystemTime, UNIX_EPOCH},
+    ingress::retain_received,
+};
 
 /// Tolerated error of a player's clock. A token that looks expired for longer is stale; whether a younger one
 /// is still valid is the server's decision.
@@ -105,14 +108,13 @@ impl TokenClient {
 /// Records the reason of a denial. Runs before netcode, which only logs and drops denials.
 pub(super) fn receive_denial(mut links: Query<(&mut Link, &mut DenialState), Without<Connected>>) {
     for (mut link, mut ticket) in &mut links {
-        for _ in 0..link.recv.len() {
-            let Some(datagram) = link.recv.pop() else { break };
+        retain_received(&mut link, |datagram| {
             let mut room = PacketKey::room();
-            if let Some(body) = ticket.key.open(DENIED, &datagram, &mut room) {
+            if let Some(body) = ticket.key.open(DENIED, datagram, &mut room) {
                 ticket.refusal = Some(JoinRefusal::of_denial(body));
             }
-            link.recv.push_raw(datagram);
-        }
+            true
+        });
     }
 }
 
