@@ -35,6 +35,7 @@ mod hermite;
 mod history;
 mod interpolate;
 mod lifecycle;
+mod marker_impls;
 mod model;
 mod move_diagnostics;
 mod named_enum;

@@ -16,14 +16,9 @@ use crate::{pawn::ReplicatedPawn, protocol::Setup};
 /// simulate the model as well; see `PredictionPlugin` of the prediction crate.
 ///
 /// Costs three bytes more for each pawn that spawns, except for those of the first model.
-#[derive(Debug)]
 pub struct NetModelPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for NetModelPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(NetModelPlugin<M>);
 
 impl<M: MoveModel> Plugin for NetModelPlugin<M> {
     fn build(&self, app: &mut App) {

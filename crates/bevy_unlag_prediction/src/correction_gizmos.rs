@@ -19,15 +19,10 @@ pub struct CorrectionGizmos;
 /// green capsule at the server's position and a red one at the client's. Off until
 /// [`CorrectionView::enabled`] is set. Add it after Bevy's plugins; without Bevy's `GizmoPlugin`, as on a
 /// headless server, it does nothing. Unreal's `p.NetShowCorrections`.
-#[derive(Debug)]
 #[doc(alias = "NetShowCorrections")]
 pub struct CorrectionViewPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for CorrectionViewPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(CorrectionViewPlugin<M>);
 
 impl<M: MoveModel> Plugin for CorrectionViewPlugin<M> {
     fn build(&self, app: &mut App) {

@@ -17,14 +17,9 @@ use crate::{cause::CorrectionCause, move_queue::MoveQueue, saved_moves::SavedMov
 /// gauge. A diagnostic that does not apply has no value.
 ///
 /// Rates cover the last minute and are updated once per second.
-#[derive(Debug)]
 pub struct MovePredictionDiagnosticsPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for MovePredictionDiagnosticsPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(MovePredictionDiagnosticsPlugin<M>);
 
 impl<M> MovePredictionDiagnosticsPlugin<M> {
     /// Corrections in the last minute: on a client those that count, on a server the acknowledgements with

@@ -28,14 +28,9 @@ use crate::{
 
 /// Adds prediction of `M` on clients and the authority over it on servers. Each pawn's
 /// [`NetRole`](bevy_unlag_core::NetRole) decides which of the two applies.
-#[derive(Debug)]
 pub struct PredictionPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for PredictionPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(PredictionPlugin<M>);
 
 impl<M: MoveModel> Plugin for PredictionPlugin<M> {
     fn build(&self, app: &mut App) {
