@@ -47,7 +47,7 @@ impl Plugin for UnlagClientNetPlugin {
     fn build(&self, app: &mut App) {
         let guest = app.is_plugin_added::<lightyear_sync::client::ClientPlugin>();
         if !guest {
-            app.add_plugins((ClientPlugins { tick_duration: self.rate.tick }, PluginOrder::client()));
+            app.add_plugins((ClientPlugins { tick_duration: self.rate.tick }, PluginOrder::of("Client")));
         }
         crate::plugin::add_shared_plugins(app, self.rate, guest);
         if !app.is_plugin_added::<NetSimPlugin>() {

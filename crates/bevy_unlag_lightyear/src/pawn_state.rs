@@ -40,6 +40,11 @@ pub enum OwnPawnState {
     Ignore,
 }
 
+/// A component whose values travel and are interpolated: any with these traits.
+pub trait InterpolatedComponent: Interpolate + Wire + PartialEq + Component<Mutability = Mutable> {}
+
+impl<C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>> InterpolatedComponent for C {}
+
 /// Registration of pawn states.
 pub trait AddPawnState {
     /// Sends the component `C` of every replicated pawn to the clients that may see it: when it is inserted,
@@ -53,16 +58,11 @@ pub trait AddPawnState {
     ///
     /// # Panics
     /// More than 64 types are registered.
-    fn add_pawn_state<C>(&mut self, own: OwnPawnState) -> &mut Self
-    where
-        C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;
+    fn add_pawn_state<C: InterpolatedComponent>(&mut self, own: OwnPawnState) -> &mut Self;
 }
 
 impl AddPawnState for App {
-    fn add_pawn_state<C>(&mut self, own: OwnPawnState) -> &mut Self
-    where
-        C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
-    {
+    fn add_pawn_state<C: InterpolatedComponent>(&mut self, own: OwnPawnState) -> &mut Self {
         let mut types = self.world_mut().get_resource_or_init::<PawnStateTypes>();
         let name = core::any::type_name::<C>();
         if types.0.iter().any(|known| known.name == name) {
@@ -126,10 +126,11 @@ pub(crate) fn protocol(app: &mut App) {
     app.component::<PawnStates>().replicate_once();
 }
 
-fn receive<C, const FOLLOW: bool>(pawn: &mut EntityWorldMut, tick: Tick, bytes: Option<&[u8]>) -> bool
-where
-    C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
-{
+fn receive<C: InterpolatedComponent, const FOLLOW: bool>(
+    pawn: &mut EntityWorldMut,
+    tick: Tick,
+    bytes: Option<&[u8]>,
+) -> bool {
     let own = pawn.contains::<LocalControl>();
     if own && !FOLLOW {
         return true;
