@@ -4,6 +4,15 @@ use bevy::prelude::*;
 
 use crate::*;
 
+/// Registers reflected types in an app.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! register_types {
+    ($app:ident: $($type:ty),* $(,)?) => {
+        $($app.register_type::<$type>();)*
+    };
+}
+
 /// Registers the public types for inspectors. [`MoveInput`], [`PublishedState`], [`StepEvent`] and
 /// [`ExtendedState`] are registered where the model is known.
 pub(crate) fn register_types(app: &mut App) {

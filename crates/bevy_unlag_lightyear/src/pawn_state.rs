@@ -19,7 +19,7 @@ use bevy_unlag_smoothing::{
 use lightyear::prelude::AppComponentExt;
 use serde::{Deserialize, Serialize};
 
-use crate::pawn_event::PawnEventTypes;
+use crate::{models::hash_of_names, pawn_event::PawnEventTypes};
 
 pub(crate) use client::plugin as client_plugin;
 pub(crate) use encoding::Change;
@@ -100,10 +100,7 @@ struct PawnStateType {
 impl PawnStateTypes {
     /// Returns a hash that is equal for apps with the same types in the same order.
     pub(crate) fn hash(&self, events: &PawnEventTypes) -> u64 {
-        let names = self.0.iter().map(|known| known.name).chain([""]).chain(events.names());
-        let bytes = names.flat_map(|name| name.bytes().chain([0]));
-        bytes
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        hash_of_names(self.0.iter().map(|known| known.name).chain([""]).chain(events.names()))
     }
 }
 
