@@ -334,7 +334,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             .map(|seconds| ticks(seconds, dt).cast_unsigned());
     for (entity, state, mut queue, mut pushes, account, (mut outgoing, mut offers), mut stats) in &mut pawns {
         let last_run = queue.last_run_in_epoch();
-        if queue.epoch.is_none() {
+        if queue.clock.epoch.is_none() {
             queue.restart(tick.0);
         }
         if last_run.is_none() {
@@ -369,7 +369,7 @@ pub(crate) fn send_acks<M: MoveModel>(
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
         let ack = MoveAck {
-            epoch: queue.epoch.unwrap_or(0),
+            epoch: queue.clock.epoch.unwrap_or(0),
             sequence: queue.sequence,
             acked: last_run.map_or(AckedMove::Start { now: tick.0 }, |run| AckedMove::Move(run.0 as u16)),
             queued_moves: queue.consecutive_queued_moves(),
