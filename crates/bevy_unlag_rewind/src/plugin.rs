@@ -39,14 +39,9 @@ pub enum RewindSystems {
 
 /// Plugin that records the frames of every pawn of the model `M` that has a [`FrameHistory`].
 #[doc(alias = "lag compensation")]
-#[derive(Debug)]
 pub struct RewindPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for RewindPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(RewindPlugin<M>);
 
 impl<M: MoveModel> Plugin for RewindPlugin<M> {
     fn build(&self, app: &mut App) {

@@ -110,14 +110,9 @@ impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
 /// Interpolates the component `C` of proxies between its updates, for turrets, doors, lids or aim
 /// directions. In every frame it writes the value from the [`ComponentInbox`] to the component.
 #[doc(alias = "InterpolationRegistrationExt")]
-#[derive(Debug)]
 pub struct SmoothedComponentPlugin<C>(PhantomData<fn() -> C>);
 
-impl<C> Default for SmoothedComponentPlugin<C> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(SmoothedComponentPlugin<C>);
 
 impl<C: Interpolate + PartialEq + Component<Mutability = Mutable>> Plugin for SmoothedComponentPlugin<C> {
     fn build(&self, app: &mut App) {

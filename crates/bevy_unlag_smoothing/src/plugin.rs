@@ -36,14 +36,9 @@ pub enum SmoothingSystems {
 /// server.
 ///
 /// It works without lag compensation: rewind reads the same paths.
-#[derive(Debug)]
 pub struct PathRecordingPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for PathRecordingPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(PathRecordingPlugin<M>);
 
 impl<M: MoveModel> Plugin for PathRecordingPlugin<M> {
     fn build(&self, app: &mut App) {

@@ -45,14 +45,9 @@ pub enum WeaponSystems {
 }
 
 /// Adds weapons to pawns of the movement model `M`. Predict [`WithWeapons<M>`] instead of `M`.
-#[derive(Debug)]
 pub struct WeaponsPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for WeaponsPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(WeaponsPlugin<M>);
 
 impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
     fn build(&self, app: &mut App) {
