@@ -116,9 +116,7 @@ bevy_unlag_core::marker_impls!(SmoothedComponentPlugin<C>);
 
 impl<C: Interpolate + PartialEq + Component<Mutability = Mutable>> Plugin for SmoothedComponentPlugin<C> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<SmoothingPlugin>() {
-            app.add_plugins(SmoothingPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, SmoothingPlugin);
         app.add_systems(PreUpdate, receive::<C>.in_set(SmoothingSystems::Receive))
             .add_systems(PostUpdate, draw::<C>.in_set(SmoothingSystems::Blend));
     }

@@ -20,9 +20,7 @@ bevy_unlag_core::marker_impls!(ProxySimulationPlugin<M>);
 
 impl<M: MoveModel> Plugin for ProxySimulationPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<SmoothingPlugin>() {
-            app.add_plugins(SmoothingPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, SmoothingPlugin);
         app.add_systems(PostUpdate, simulate::<M>.in_set(SmoothingSystems::Simulate));
     }
 }

@@ -51,9 +51,7 @@ bevy_unlag_core::marker_impls!(WeaponsPlugin<M>);
 
 impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<RewindQueryPlugin>() {
-            app.add_plugins(RewindQueryPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, RewindQueryPlugin);
         arsenal_asset::add(app);
         // Once, however many models carry weapons.
         if !app.world().contains_resource::<ProjectilesInFlight>() {

@@ -21,9 +21,7 @@ bevy_unlag_core::marker_impls!(ShotViewPlugin<M>);
 
 impl<M: MoveModel> Plugin for ShotViewPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<RewindViewPlugin>() {
-            app.add_plugins(RewindViewPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, RewindViewPlugin);
         app.init_resource::<EvidenceLog>()
             .init_resource::<Arsenal>()
             .add_message::<ShotFired>()

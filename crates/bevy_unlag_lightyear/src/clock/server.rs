@@ -46,9 +46,7 @@ impl PendingPings {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    if !app.is_plugin_added::<TickPlugin>() {
-        app.add_plugins(TickPlugin);
-    }
+    bevy_unlag_core::add_missing_plugin(app, TickPlugin);
     app.add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
         commands.entity(added.entity).insert(PendingPings::default());
     })

@@ -88,16 +88,12 @@ impl ServerKey {
     /// secret.
     #[must_use]
     pub fn to_hex(&self) -> String {
-        self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| hex(digit) as char).collect()
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     pub(super) fn bytes(&self) -> [u8; 32] {
         self.0
     }
-}
-
-fn hex(digit: u8) -> u8 {
-    if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
 }
 
 impl FromStr for ServerKey {
