@@ -163,7 +163,6 @@ impl<T: Wire> Wire for Option<T> {
     }
 }
 
-/// The elements in order.
 impl<A: Wire, B: Wire> Wire for (A, B) {
     fn write(&self, w: &mut BitWriter) {
         self.0.write(w);
@@ -175,6 +174,7 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
     }
 }
 
+/// The elements in order.
 impl<T: Wire, const N: usize> Wire for [T; N] {
     fn write(&self, w: &mut BitWriter) {
         for element in self {
