@@ -7,12 +7,8 @@ use crate::{HostSoldierPawn, NpcControls, Soldier, SoldierBody, SoldierPawn, Sol
 
 /// Registers the types of the soldier for inspectors.
 pub(crate) fn register_types(app: &mut App) {
-    app.register_type::<HostSoldierPawn>()
-        .register_type::<MoveInput<Soldier>>()
-        .register_type::<NpcControls>()
-        .register_type::<PublishedState<Soldier>>()
-        .register_type::<SoldierBody>()
-        .register_type::<SoldierPawn>()
-        .register_type::<SoldierState>()
-        .register_type::<StepEvent<Soldier>>();
+    bevy_unlag_core::register_types! { app:
+        HostSoldierPawn, MoveInput<Soldier>, NpcControls, PublishedState<Soldier>, SoldierBody, SoldierPawn,
+        SoldierState, StepEvent<Soldier>,
+    }
 }

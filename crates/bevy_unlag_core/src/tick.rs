@@ -206,9 +206,7 @@ pub struct TickPlugin;
 impl Plugin for TickPlugin {
     fn build(&self, app: &mut App) {
         reflection::register_types(app);
-        if !app.is_plugin_added::<GameClockPlugin>() {
-            app.add_plugins(GameClockPlugin);
-        }
+        crate::missing_plugin::add_missing_plugin(app, GameClockPlugin);
         app.configure_sets(
             FixedUpdate,
             (

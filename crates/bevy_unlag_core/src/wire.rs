@@ -124,9 +124,23 @@ pub trait Wire: Sized {
     /// A value that cannot be read back, such as a NaN in a float without a range, is returned as it is.
     #[must_use]
     fn quantised(self) -> Self {
+        Self::from_bytes(&self.to_bytes()).unwrap_or(self)
+    }
+
+    /// Returns the value alone in a message, filled up to whole bytes.
+    #[must_use]
+    fn to_bytes(&self) -> Vec<u8> {
         let mut w = BitWriter::default();
         self.write(&mut w);
-        Self::read(&mut BitReader::new(&w.finish())).unwrap_or(self)
+        w.finish()
+    }
+
+    /// Reads the value at the start of a message.
+    ///
+    /// # Errors
+    /// Returns a [`WireError`] if the message ends early or does not begin with a valid value.
+    fn from_bytes(bytes: &[u8]) -> Result<Self, WireError> {
+        Self::read(&mut BitReader::new(bytes))
     }
 }
 

@@ -2,92 +2,55 @@
 
 use core::time::Duration;
 
-use bevy::prelude::*;
+use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_replicon::prelude::ClientReplicationStats;
+use lightyear::prelude::{Client, MessageReceiver, MessageSender};
 
-/// A class of messages of the suite, for [`Bandwidth`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum MessageClass {
-    /// Uplink: moves, and changes of predicted components
-    /// ([`ReplicatePredicted`](crate::ReplicatePredicted)).
-    Moves,
-    /// Downlink: move acknowledgements and corrections.
-    MoveAcks,
-    /// Downlink: snapshots of remote pawns.
-    Snapshots,
-    /// Downlink: everything that `bevy_replicon` replicates: spawned and despawned pawns and a game's own
-    /// components. Counted on clients only: a server would have to encode it a second time to know its size.
-    Replication,
-    /// Downlink: rare changes of what clients know of pawns; see [`AddPawnState`](crate::AddPawnState).
-    PawnStates,
-    /// Downlink: shot verdicts for the shooter.
-    Verdicts,
-    /// Downlink: tracers of other players' shots.
-    Tracers,
-    /// Downlink: projectile launches and ends.
-    Projectiles,
-    /// Downlink: the server's hello and rules of fire, schedules of movement bases, match restarts and the
-    /// announcement of the server's shutdown.
-    Hello,
-    /// Uplink: clock synchronisation requests.
-    Pings,
-    /// Downlink: clock synchronisation replies.
-    Pongs,
-    /// Uplink: a game's own messages, registered by
-    /// [`AddGameMessage`](crate::AddGameMessage::add_game_message).
-    GameUplink,
-    /// Downlink: a game's own messages.
-    GameDownlink,
+use crate::protocol::ClassifiedMessage;
+
+bevy_unlag_core::named_enum! {
+    /// A class of messages of the suite, for [`Bandwidth`].
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum MessageClass {
+        /// Uplink: moves, and changes of predicted components
+        /// ([`ReplicatePredicted`](crate::ReplicatePredicted)).
+        Moves => "moves",
+        /// Downlink: move acknowledgements and corrections.
+        MoveAcks => "answers",
+        /// Downlink: snapshots of remote pawns.
+        Snapshots => "snapshots",
+        /// Downlink: everything that `bevy_replicon` replicates: spawned and despawned pawns and a game's own
+        /// components. Counted on clients only: a server would have to encode it a second time to know its
+        /// size.
+        Replication => "replication",
+        /// Downlink: rare changes of what clients know of pawns; see [`AddPawnState`](crate::AddPawnState).
+        PawnStates => "pawn states",
+        /// Downlink: shot verdicts for the shooter.
+        Verdicts => "verdicts",
+        /// Downlink: tracers of other players' shots.
+        Tracers => "tracers",
+        /// Downlink: projectile launches and ends.
+        Projectiles => "projectiles",
+        /// Downlink: the server's hello and rules of fire, schedules of movement bases, match restarts and
+        /// the announcement of the server's shutdown.
+        Hello => "hello",
+        /// Uplink: clock synchronisation requests.
+        Pings => "pings",
+        /// Downlink: clock synchronisation replies.
+        Pongs => "pongs",
+        /// Uplink: a game's own messages, registered by
+        /// [`AddGameMessage`](crate::AddGameMessage::add_game_message).
+        GameUplink => "game, up",
+        /// Downlink: a game's own messages.
+        GameDownlink => "game, down",
+    }
 }
 
 impl MessageClass {
-    /// All classes, in the order of [`index`](Self::index).
-    pub const ALL: [Self; 13] = [
-        Self::Moves,
-        Self::MoveAcks,
-        Self::Snapshots,
-        Self::Replication,
-        Self::PawnStates,
-        Self::Verdicts,
-        Self::Tracers,
-        Self::Projectiles,
-        Self::Hello,
-        Self::Pings,
-        Self::Pongs,
-        Self::GameUplink,
-        Self::GameDownlink,
-    ];
-
-    /// Returns the position in [`ALL`](Self::ALL).
-    #[must_use]
-    pub fn index(self) -> usize {
-        self as usize
-    }
-
     /// Whether messages of this class travel on the uplink, from clients to the server.
     #[must_use]
     pub fn is_uplink(self) -> bool {
         matches!(self, Self::Moves | Self::Pings | Self::GameUplink)
-    }
-
-    /// Returns the display name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Moves => "moves",
-            Self::MoveAcks => "answers",
-            Self::Snapshots => "snapshots",
-            Self::Replication => "replication",
-            Self::PawnStates => "pawn states",
-            Self::Verdicts => "verdicts",
-            Self::Tracers => "tracers",
-            Self::Projectiles => "projectiles",
-            Self::Hello => "hello",
-            Self::Pings => "pings",
-            Self::Pongs => "pongs",
-            Self::GameUplink => "game, up",
-            Self::GameDownlink => "game, down",
-        }
     }
 }
 
@@ -124,7 +87,7 @@ impl Bandwidth {
     /// Returns the traffic of one class.
     #[must_use]
     pub fn of(&self, class: MessageClass) -> ClassTraffic {
-        self.classes[class.index()]
+        self.classes[class as usize]
     }
 
     /// Returns the total uplink traffic, from clients to the server.
@@ -155,8 +118,22 @@ impl Bandwidth {
         self.add(class, links as u64, (bytes * links) as u64);
     }
 
+    /// Takes the messages of a link and counts them.
+    pub(crate) fn receive<R: ClassifiedMessage>(
+        &mut self,
+        link: &mut MessageReceiver<R>,
+    ) -> impl Iterator<Item = R> {
+        link.receive().inspect(move |message| self.count(R::CLASS, message.bytes().len(), 1))
+    }
+
+    /// Sends a message to a link and counts it.
+    pub(crate) fn send<R: ClassifiedMessage>(&mut self, link: &mut MessageSender<R>, bytes: Vec<u8>) {
+        self.count(R::CLASS, bytes.len(), 1);
+        link.send::<R::Channel>(R::from_bytes(bytes));
+    }
+
     fn add(&mut self, class: MessageClass, messages: u64, bytes: u64) {
-        let traffic = &mut self.classes[class.index()];
+        let traffic = &mut self.classes[class as usize];
         traffic.messages += messages;
         traffic.bytes += bytes;
     }
@@ -174,6 +151,22 @@ impl Bandwidth {
             traffic.bytes_per_second = rate(traffic.bytes, traffic.began.1);
             traffic.began = (traffic.messages, traffic.bytes);
         }
+    }
+}
+
+/// The server's messages of one type, on a client.
+#[derive(SystemParam)]
+pub(crate) struct ServerMessages<'w, 's, R: ClassifiedMessage> {
+    links: Query<'w, 's, &'static mut MessageReceiver<R>, With<Client>>,
+    bandwidth: ResMut<'w, Bandwidth>,
+}
+
+impl<R: ClassifiedMessage> ServerMessages<'_, '_, R> {
+    /// Takes the messages and counts them.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = R> {
+        let Self { links, bandwidth } = self;
+        let received = links.iter_mut().flat_map(|link| link.into_inner().receive());
+        received.inspect(move |message| bandwidth.count(R::CLASS, message.bytes().len(), 1))
     }
 }
 
@@ -242,7 +235,7 @@ mod tests {
     #[test]
     fn index_of_every_class_matches_its_place_in_all() {
         for (index, class) in MessageClass::ALL.iter().enumerate() {
-            assert_eq!(class.index(), index);
+            assert_eq!(*class as usize, index);
         }
     }
 

@@ -5,10 +5,10 @@ use bevy_unlag_core::{BaseScheduleMailbox, ServerLeft};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::{Bandwidth, ServerMessages},
     client::ReceiveSystems,
     messages::Side,
-    protocol::{BaseScheduleMessage, ServerEventChannel},
+    protocol::BaseScheduleMessage,
     server::SendSystems,
 };
 
@@ -35,10 +35,7 @@ fn send_schedules(
 ) {
     let due = if mailbox.has_due() { mailbox.take_due() } else { Vec::new() };
     for (connected, mut link) in &mut links {
-        let mut send = |message: &[u8]| {
-            bandwidth.count(MessageClass::Hello, message.len(), 1);
-            link.send::<ServerEventChannel>(BaseScheduleMessage(message.to_vec()));
-        };
+        let mut send = |message: &[u8]| bandwidth.send(&mut link, message.to_vec());
         if connected.is_added() {
             mailbox.published().for_each(&mut send);
         } else {
@@ -62,14 +59,8 @@ fn follow_server(
 }
 
 fn receive_schedules(
-    mut links: Query<&mut MessageReceiver<BaseScheduleMessage>, With<Client>>,
+    mut messages: ServerMessages<BaseScheduleMessage>,
     mut mailbox: ResMut<BaseScheduleMailbox>,
-    mut bandwidth: ResMut<Bandwidth>,
 ) {
-    for mut link in &mut links {
-        for message in link.receive() {
-            bandwidth.count(MessageClass::Hello, message.0.len(), 1);
-            mailbox.deliver(message.0);
-        }
-    }
+    messages.take().for_each(|message| mailbox.deliver(message.0));
 }

@@ -47,12 +47,10 @@ impl Plugin for UnlagClientNetPlugin {
     fn build(&self, app: &mut App) {
         let guest = app.is_plugin_added::<lightyear_sync::client::ClientPlugin>();
         if !guest {
-            app.add_plugins((ClientPlugins { tick_duration: self.rate.tick }, PluginOrder::client()));
+            app.add_plugins((ClientPlugins { tick_duration: self.rate.tick }, PluginOrder::of("Client")));
         }
         crate::plugin::add_shared_plugins(app, self.rate, guest);
-        if !app.is_plugin_added::<NetSimPlugin>() {
-            app.add_plugins(NetSimPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, NetSimPlugin);
         app.add_observer(|added: On<Add, Client>, pings: Res<LightyearPings>, mut commands: Commands| {
             commands.entity(added.entity).insert((ReplicationReceiver, pings.manager()));
         })

@@ -13,20 +13,10 @@ pub(crate) use client::plugin as client_plugin;
 pub(crate) use server::plugin as server_plugin;
 
 /// Clock synchronisation request of a client.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClockPing {
     /// Id of the request, repeated in the reply.
     pub id: u16,
-}
-
-impl Wire for ClockPing {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.id), 16);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { id: r.bits(16)? as u16 })
-    }
 }
 
 /// Reply of the server.

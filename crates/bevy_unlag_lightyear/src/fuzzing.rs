@@ -5,13 +5,13 @@ mod link;
 use core::fmt::Debug;
 
 use bevy::prelude::App;
-use bevy_unlag_core::{BitReader, Tick, ViewTime, Wire};
+use bevy_unlag_core::{Tick, ViewTime, Wire};
 
 pub use self::link::{InjectedMessage, LinkProbe};
 use crate::{
     clock::{ClockPing, ClockPong},
     messages::{AddGameMessage, GameMessageTypes, MessageRules},
-    protocol::{Hello, Setup, SpeedAnnouncement, bytes},
+    protocol::{Hello, Setup, SpeedAnnouncement},
     smoothed_component::TickedValue,
 };
 
@@ -49,21 +49,15 @@ pub fn example_messages() -> Vec<(u8, Vec<u8>)> {
     let resting = TickedValue::new(Tick(70_000), Tick(1));
     let mut acked_tick = resting;
     acked_tick.acked_tick = Some(Tick(69_990));
+    let received = ViewTime { tick: Tick(70_000), fraction: 64 };
     vec![
-        (0, written(&hello)),
-        (1, written(&setup)),
-        (2, written(&ClockPing { id: 40_000 })),
-        (
-            3,
-            written(&ClockPong {
-                id: 40_000,
-                received: ViewTime { tick: Tick(70_000), fraction: 64 },
-                held: 128,
-            }),
-        ),
-        (4, written(&resting)),
-        (4, written(&acked_tick)),
-        (5, written(&SpeedAnnouncement { number: 3, speed: 0.3 })),
+        (0, hello.to_bytes()),
+        (1, setup.to_bytes()),
+        (2, ClockPing { id: 40_000 }.to_bytes()),
+        (3, ClockPong { id: 40_000, received, held: 128 }.to_bytes()),
+        (4, resting.to_bytes()),
+        (4, acked_tick.to_bytes()),
+        (5, SpeedAnnouncement { number: 3, speed: 0.3 }.to_bytes()),
     ]
 }
 
@@ -78,15 +72,12 @@ pub fn message_key<M: Wire + Send + Sync + 'static>(rules: MessageRules) -> u16 
     (hash >> 16) as u16 ^ hash as u16
 }
 
-fn written(word: &impl Wire) -> Vec<u8> {
-    bytes(word)
-}
-
 fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> bool {
-    let read = |bytes: &[u8]| T::read(&mut BitReader::new(bytes)).ok();
-    let Some(once) = read(bytes).map(|word| read(&written(&word))) else { return false };
+    let Some(once) = T::from_bytes(bytes).ok().map(|word| T::from_bytes(&word.to_bytes()).ok()) else {
+        return false;
+    };
     assert!(once.is_some(), "an encoded value cannot be decoded");
-    let again = once.as_ref().and_then(|once| read(&written(once)));
+    let again = once.as_ref().and_then(|once| T::from_bytes(&once.to_bytes()).ok());
     assert!(again == once, "{once:?} is decoded as {again:?} after a round trip");
     true
 }

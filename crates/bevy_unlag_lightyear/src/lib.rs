@@ -88,7 +88,7 @@ pub use pawn::{NetworkedPawn, ReplicatedPawn};
 #[cfg(feature = "smoothing")]
 pub use pawn_event::{PawnEvent, SharePawnEvents};
 #[cfg(feature = "smoothing")]
-pub use pawn_state::{AddPawnState, OwnPawnState};
+pub use pawn_state::{AddPawnState, InterpolatedComponent, OwnPawnState};
 #[cfg(feature = "prediction")]
 pub use possession::{Possess, Possessed};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]

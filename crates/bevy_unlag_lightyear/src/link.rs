@@ -68,9 +68,7 @@ impl LightyearPings {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    if !app.is_plugin_added::<GameClockPlugin>() {
-        app.add_plugins(GameClockPlugin);
-    }
+    bevy_unlag_core::add_missing_plugin(app, GameClockPlugin);
     app.init_resource::<GameSpeed>()
         .init_resource::<LightyearPings>()
         .init_resource::<AppliedSpeed>()

@@ -1,6 +1,6 @@
 //! Movement models of an app's pawns, and their registration in the protocol.
 
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 #[cfg(not(feature = "prediction"))]
@@ -16,14 +16,9 @@ use crate::{pawn::ReplicatedPawn, protocol::Setup};
 /// simulate the model as well; see `PredictionPlugin` of the prediction crate.
 ///
 /// Costs three bytes more for each pawn that spawns, except for those of the first model.
-#[derive(Debug)]
 pub struct NetModelPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for NetModelPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(NetModelPlugin<M>);
 
 impl<M: MoveModel> Plugin for NetModelPlugin<M> {
     fn build(&self, app: &mut App) {
@@ -79,12 +74,6 @@ struct SetupHashes {
 #[derive(Resource, Default)]
 pub(crate) struct NetModels(Vec<NetModel>);
 
-impl fmt::Debug for NetModels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|model| model.model.name())).finish()
-    }
-}
-
 impl NetModels {
     /// Registers a model and returns its number. On a listen server both sides register it.
     fn add<M: MoveModel>(&mut self) -> u8 {
@@ -104,9 +93,7 @@ impl NetModels {
 
     /// Returns a hash that is equal for apps with the same models in the same order.
     pub(crate) fn hash(&self) -> u64 {
-        let bytes = self.0.iter().flat_map(|model| model.model.name().bytes().chain([0]));
-        bytes
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        hash_of_names(self.0.iter().map(|model| model.model.name()))
     }
 
     /// Inserts the model into a pawn that has appeared, and makes the own pawn an autonomous proxy. Returns
@@ -119,6 +106,12 @@ impl NetModels {
         }
         true
     }
+}
+
+/// Returns a hash of names in their order.
+pub(crate) fn hash_of_names(names: impl Iterator<Item = &'static str>) -> u64 {
+    let bytes = names.flat_map(|name| name.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Reports pawns whose model is not registered: nothing would step, send or draw them.

@@ -8,10 +8,10 @@ use bevy_unlag_prediction::{
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::{Bandwidth, ServerMessages},
     client::ReceiveSystems,
     possession::OfferedTo,
-    protocol::{MoveAckChannel, MoveAckMessage, MoveChannel, MoveMessage},
+    protocol::{MoveAckMessage, MoveMessage},
     server::SendSystems,
 };
 
@@ -35,16 +35,12 @@ fn count_players(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<SendThrottl
 }
 
 fn deliver_move_acks(
-    mut links: Query<&mut MessageReceiver<MoveAckMessage>, With<Client>>,
+    mut messages: ServerMessages<MoveAckMessage>,
     mut pawns: Query<&mut IncomingMoveAcks, With<LocalControl>>,
-    mut bandwidth: ResMut<Bandwidth>,
 ) {
-    for mut link in &mut links {
-        for answer in link.receive() {
-            bandwidth.count(MessageClass::MoveAcks, answer.0.len(), 1);
-            if let Ok(mut mailbox) = pawns.single_mut() {
-                mailbox.deliver(answer.0);
-            }
+    for answer in messages.take() {
+        if let Ok(mut mailbox) = pawns.single_mut() {
+            mailbox.deliver(answer.0);
         }
     }
 }
@@ -57,8 +53,7 @@ fn send_moves(
     for mut mailbox in &mut pawns {
         for bytes in mailbox.0.drain(..) {
             if let Ok(mut link) = links.single_mut() {
-                bandwidth.count(MessageClass::Moves, bytes.len(), 1);
-                link.send::<MoveChannel>(MoveMessage(bytes));
+                bandwidth.send(&mut link, bytes);
             }
         }
     }
@@ -74,8 +69,7 @@ fn deliver_moves(
 ) {
     for (link, mut receiver) in &mut links {
         let mut pawn = pawns.iter_mut().find(|(owner, _)| owner.owner == link);
-        for message in receiver.receive().take(MAX_MAILBOX_MESSAGES) {
-            bandwidth.count(MessageClass::Moves, message.0.len(), 1);
+        for message in bandwidth.receive(&mut receiver).take(MAX_MAILBOX_MESSAGES) {
             if let Some((_, mut mailbox)) = offered.iter_mut().find(|(to, _)| to.takes(link, &message.0)) {
                 mailbox.deliver(message.0);
             } else if let Some((_, mailbox)) = &mut pawn {
@@ -94,8 +88,7 @@ fn send_move_acks(
         // Drained without a connected owner too, so that the mailbox does not grow.
         for bytes in mailbox.0.drain(..) {
             if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
-                bandwidth.count(MessageClass::MoveAcks, bytes.len(), 1);
-                link.send::<MoveAckChannel>(MoveAckMessage(bytes));
+                bandwidth.send(&mut link, bytes);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Markers of replicated pawns on the server.
 
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, NetRole};
@@ -31,14 +31,4 @@ pub struct ReplicatedPawn;
 #[cfg_attr(feature = "rewind", require(bevy_unlag_rewind::ViewTimeValidator))]
 pub struct NetworkedPawn<M: MoveModel>(PhantomData<fn() -> M>);
 
-impl<M: MoveModel> Default for NetworkedPawn<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<M: MoveModel> fmt::Debug for NetworkedPawn<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NetworkedPawn")
-    }
-}
+bevy_unlag_core::marker_impls!(NetworkedPawn<M: MoveModel>);

@@ -8,8 +8,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, DrawnViewTime, MoveModel, MoveSystems, NetId, NetRole, StepEvent,
-    Tick, ViewTime, Wire,
+    CurrentTick, DrawnViewTime, MoveModel, MoveSystems, NetId, NetRole, StepEvent, Tick, ViewTime, Wire,
 };
 use bevy_unlag_smoothing::{ProxyTime, SmoothingSystems};
 
@@ -80,9 +79,7 @@ impl SharePawnEvents for App {
                 let Some(event) = select(&step.event) else { continue };
                 let Ok((id, role)) = pawns.get(step.entity) else { continue };
                 if let Some(outgoing) = outgoing.as_mut().filter(|_| *role == NetRole::Authority) {
-                    let mut w = BitWriter::default();
-                    event.write(&mut w);
-                    let bytes = Some(w.finish());
+                    let bytes = Some(event.to_bytes());
                     outgoing.push(step.entity, Change { pawn: *id, kind, tick: tick.0, bytes });
                 }
                 shown.write(PawnEvent { pawn: step.entity, tick: step.tick, event });
@@ -128,7 +125,7 @@ pub(crate) fn receive_event(pawn: &mut EntityWorldMut, kind: u8, tick: Tick, byt
 }
 
 fn receive<E: Wire + Send + Sync + 'static>(pawn: &mut EntityWorldMut, tick: Tick, bytes: &[u8]) -> bool {
-    let Ok(event) = E::read(&mut BitReader::new(bytes)) else { return false };
+    let Ok(event) = E::from_bytes(bytes) else { return false };
     let entity = pawn.id();
     pawn.world_scope(|world| {
         let mut undrawn = world.resource_mut::<Undrawn<E>>();

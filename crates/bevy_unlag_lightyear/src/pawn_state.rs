@@ -12,14 +12,14 @@ use bevy::{
     ecs::{component::Mutable, world::EntityWorldMut},
     prelude::*,
 };
-use bevy_unlag_core::{BitReader, Interpolate, LocalControl, Tick, Wire};
+use bevy_unlag_core::{Interpolate, LocalControl, Tick, Wire};
 use bevy_unlag_smoothing::{
     ComponentHistory, ComponentInbox, SmoothedComponentPlugin, SmoothingPlugin, SmoothingStats,
 };
 use lightyear::prelude::AppComponentExt;
 use serde::{Deserialize, Serialize};
 
-use crate::pawn_event::PawnEventTypes;
+use crate::{models::hash_of_names, pawn_event::PawnEventTypes};
 
 pub(crate) use client::plugin as client_plugin;
 pub(crate) use encoding::Change;
@@ -40,6 +40,11 @@ pub enum OwnPawnState {
     Ignore,
 }
 
+/// A component whose values travel and are interpolated: any with these traits.
+pub trait InterpolatedComponent: Interpolate + Wire + PartialEq + Component<Mutability = Mutable> {}
+
+impl<C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>> InterpolatedComponent for C {}
+
 /// Registration of pawn states.
 pub trait AddPawnState {
     /// Sends the component `C` of every replicated pawn to the clients that may see it: when it is inserted,
@@ -53,16 +58,11 @@ pub trait AddPawnState {
     ///
     /// # Panics
     /// More than 64 types are registered.
-    fn add_pawn_state<C>(&mut self, own: OwnPawnState) -> &mut Self
-    where
-        C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;
+    fn add_pawn_state<C: InterpolatedComponent>(&mut self, own: OwnPawnState) -> &mut Self;
 }
 
 impl AddPawnState for App {
-    fn add_pawn_state<C>(&mut self, own: OwnPawnState) -> &mut Self
-    where
-        C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
-    {
+    fn add_pawn_state<C: InterpolatedComponent>(&mut self, own: OwnPawnState) -> &mut Self {
         let mut types = self.world_mut().get_resource_or_init::<PawnStateTypes>();
         let name = core::any::type_name::<C>();
         if types.0.iter().any(|known| known.name == name) {
@@ -100,10 +100,7 @@ struct PawnStateType {
 impl PawnStateTypes {
     /// Returns a hash that is equal for apps with the same types in the same order.
     pub(crate) fn hash(&self, events: &PawnEventTypes) -> u64 {
-        let names = self.0.iter().map(|known| known.name).chain([""]).chain(events.names());
-        let bytes = names.flat_map(|name| name.bytes().chain([0]));
-        bytes
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        hash_of_names(self.0.iter().map(|known| known.name).chain([""]).chain(events.names()))
     }
 }
 
@@ -126,10 +123,11 @@ pub(crate) fn protocol(app: &mut App) {
     app.component::<PawnStates>().replicate_once();
 }
 
-fn receive<C, const FOLLOW: bool>(pawn: &mut EntityWorldMut, tick: Tick, bytes: Option<&[u8]>) -> bool
-where
-    C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
-{
+fn receive<C: InterpolatedComponent, const FOLLOW: bool>(
+    pawn: &mut EntityWorldMut,
+    tick: Tick,
+    bytes: Option<&[u8]>,
+) -> bool {
     let own = pawn.contains::<LocalControl>();
     if own && !FOLLOW {
         return true;
@@ -138,7 +136,7 @@ where
         pawn.remove::<(C, ComponentInbox<C>, ComponentHistory<C>)>();
         return true;
     };
-    let Ok(value) = C::read(&mut BitReader::new(bytes)) else { return false };
+    let Ok(value) = C::from_bytes(bytes) else { return false };
     if own || !pawn.world().contains_resource::<SmoothingStats>() {
         match pawn.get_mut::<C>() {
             Some(mut known) => drop(known.set_if_neq(value)),

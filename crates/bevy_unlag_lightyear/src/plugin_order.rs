@@ -9,29 +9,14 @@ use bevy::prelude::*;
 /// dropped before it has been finished. Silent in an app that does not panic.
 #[derive(Debug)]
 pub(crate) struct PluginOrder {
-    message: &'static str,
+    side: &'static str,
     finished: AtomicBool,
 }
 
 impl PluginOrder {
-    /// For an app to which a client plugin has added lightyear's.
-    pub fn client() -> Self {
-        Self::new(
-            "bevy_unlag: if lightyear's plugins were already added, move your ClientPlugins to before \
-             UnlagClientPlugins, which join those that are there",
-        )
-    }
-
-    /// For an app to which a server plugin has added lightyear's.
-    pub fn server() -> Self {
-        Self::new(
-            "bevy_unlag: if lightyear's plugins were already added, move your ServerPlugins to before \
-             UnlagServerPlugins, which join those that are there",
-        )
-    }
-
-    fn new(message: &'static str) -> Self {
-        Self { message, finished: AtomicBool::new(false) }
+    /// For an app to which the suite has added lightyear's plugins of a side, `Client` or `Server`.
+    pub fn of(side: &'static str) -> Self {
+        Self { side, finished: AtomicBool::new(false) }
     }
 }
 
@@ -50,7 +35,11 @@ impl Plugin for PluginOrder {
 impl Drop for PluginOrder {
     fn drop(&mut self) {
         if std::thread::panicking() && !self.finished.load(Ordering::Relaxed) {
-            eprintln!("{}", self.message);
+            eprintln!(
+                "bevy_unlag: if lightyear's plugins were already added, move your {0}Plugins to before \
+                 Unlag{0}Plugins, which join those that are there",
+                self.side
+            );
         }
     }
 }

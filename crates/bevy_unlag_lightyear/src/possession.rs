@@ -6,7 +6,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, CurrentTick, LocalControl, NetId, RoundTrip, Tick, Wire};
+use bevy_unlag_core::{CurrentTick, LocalControl, NetId, RoundTrip, Tick, Wire};
 use bevy_unlag_prediction::{
     ControlEnd, ControlTransferred, IncomingControlOffers, OutgoingControlOffers, cancel_transfer,
     control_as_host, packet_epoch, return_to_server, transfer_control,
@@ -19,10 +19,10 @@ use lightyear::prelude::{
 #[cfg(feature = "smoothing")]
 use crate::snapshots::Departing;
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::{Bandwidth, ServerMessages},
     client::ReceiveSystems,
     net_ids::NetIdMap,
-    protocol::{ControlEndMessage, ControlOfferMessage, MoveAckChannel, ServerEventChannel, bytes},
+    protocol::{ControlEndMessage, ControlOfferMessage, ServerEventChannel},
     server::SendSystems,
     session::{AwaitingReconnect, owned_by},
 };
@@ -188,7 +188,7 @@ fn begin(world: &mut World, link: Entity, from: Option<Entity>, to: Option<Entit
 /// Tells a client that no pawn obeys it from the move `first` on; from now on if that is unknown.
 fn end_control(world: &mut World, link: Entity, first: Option<Tick>) {
     if let Some(mut sender) = world.get_mut::<MessageSender<ControlEndMessage>>(link) {
-        sender.send::<ServerEventChannel>(ControlEndMessage(bytes(&first)));
+        sender.send::<ServerEventChannel>(ControlEndMessage(first.to_bytes()));
     }
 }
 
@@ -305,52 +305,42 @@ fn send_offers(
         let link = offered.map(|offered| offered.link).or(controlled.map(|by| by.owner));
         for offer in mailbox.0.drain(..) {
             if let Some(Ok(mut link)) = link.map(|link| links.get_mut(link)) {
-                let bytes = [id.0.to_le_bytes().as_slice(), &offer].concat();
-                bandwidth.count(MessageClass::MoveAcks, bytes.len(), 1);
-                link.send::<MoveAckChannel>(ControlOfferMessage(bytes));
+                bandwidth.send(&mut link, [id.0.to_le_bytes().as_slice(), &offer].concat());
             }
         }
     }
 }
 
 fn receive_offers(
-    mut links: Query<&mut MessageReceiver<ControlOfferMessage>, With<Client>>,
+    mut messages: ServerMessages<ControlOfferMessage>,
     names: Res<NetIdMap>,
     mut pawns: Query<Option<&mut IncomingControlOffers>>,
-    mut bandwidth: ResMut<Bandwidth>,
     mut commands: Commands,
 ) {
-    for mut link in &mut links {
-        for message in link.receive() {
-            bandwidth.count(MessageClass::MoveAcks, message.0.len(), 1);
-            let Some((id, offer)) = message.0.split_first_chunk::<2>() else { continue };
-            // An offer of a pawn that is not here yet is repeated.
-            let Some(pawn) = names.get(NetId(u16::from_le_bytes(*id))) else { continue };
-            match pawns.get_mut(pawn) {
-                Err(_) => {}
-                Ok(Some(mut mailbox)) => mailbox.deliver(offer.to_vec()),
-                Ok(None) => {
-                    let mut mailbox = IncomingControlOffers::default();
-                    mailbox.deliver(offer.to_vec());
-                    commands.entity(pawn).insert(mailbox);
-                }
+    for message in messages.take() {
+        let Some((id, offer)) = message.0.split_first_chunk::<2>() else { continue };
+        // An offer of a pawn that is not here yet is repeated.
+        let Some(pawn) = names.get(NetId(u16::from_le_bytes(*id))) else { continue };
+        match pawns.get_mut(pawn) {
+            Err(_) => {}
+            Ok(Some(mut mailbox)) => mailbox.deliver(offer.to_vec()),
+            Ok(None) => {
+                let mut mailbox = IncomingControlOffers::default();
+                mailbox.deliver(offer.to_vec());
+                commands.entity(pawn).insert(mailbox);
             }
         }
     }
 }
 
 fn receive_ends(
-    mut links: Query<&mut MessageReceiver<ControlEndMessage>, With<Client>>,
+    mut messages: ServerMessages<ControlEndMessage>,
     tick: Res<CurrentTick>,
     mut end: ResMut<ControlEnd>,
-    mut bandwidth: ResMut<Bandwidth>,
 ) {
-    for mut link in &mut links {
-        for message in link.receive() {
-            bandwidth.count(MessageClass::MoveAcks, message.0.len(), 1);
-            if let Ok(first) = Option::<Tick>::read(&mut BitReader::new(&message.0)) {
-                end.announce(first, tick.0);
-            }
+    for message in messages.take() {
+        if let Ok(first) = Option::<Tick>::from_bytes(&message.0) {
+            end.announce(first, tick.0);
         }
     }
 }

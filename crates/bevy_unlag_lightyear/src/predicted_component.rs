@@ -2,20 +2,16 @@
 
 use core::{marker::PhantomData, time::Duration};
 
-use bevy::{
-    ecs::{component::Mutable, system::EntityCommands},
-    prelude::*,
-};
+use bevy::{ecs::system::EntityCommands, prelude::*};
 use bevy_replicon::shared::replication::deferred_entity::DeferredEntity;
-use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, Interpolate, LocalControl, NetRole, Tick, Wire, WireError,
-};
+use bevy_unlag_core::{CurrentTick, LocalControl, NetRole, Tick, Wire};
 use bevy_unlag_prediction::{MAX_MAILBOX_MESSAGES, PredictedValue};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
-    protocol::{MoveChannel, OpaqueMessage, register},
+    pawn_state::InterpolatedComponent,
+    protocol::{ClassifiedMessage, MoveChannel, OpaqueMessage, register},
     smoothed_component::{LocalValueHandler, TickedValue, replicate},
     system_sets::NetSystems,
 };
@@ -51,16 +47,11 @@ pub trait ReplicatePredicted {
     /// Call it on both sides, after the suite's plugins and in the same order as other registrations. A
     /// change costs the owner's uplink four bytes plus the value, and again every 100 ms until it is
     /// acknowledged, counted as [`MessageClass::Moves`].
-    fn replicate_predicted<T>(&mut self) -> &mut Self
-    where
-        T: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;
+    fn replicate_predicted<T: InterpolatedComponent>(&mut self) -> &mut Self;
 }
 
 impl ReplicatePredicted for App {
-    fn replicate_predicted<T>(&mut self) -> &mut Self
-    where
-        T: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
-    {
+    fn replicate_predicted<T: InterpolatedComponent>(&mut self) -> &mut Self {
         replicate::<T, ConfirmPrediction>(self);
         register::<Change<T>>(self, NetworkDirection::ClientToServer);
         self.configure_sets(
@@ -133,7 +124,7 @@ fn finished<T: Copy + Send + Sync + 'static>(value: &PredictedValue<T>, now: Tic
     value.pending().filter(|(_, tick)| now.is_newer_than(*tick))
 }
 
-/// Message with a changed value and the client tick of the change.
+/// Message with the client tick of a change and the changed value.
 struct Change<T> {
     bytes: Vec<u8>,
     of: PhantomData<fn() -> T>,
@@ -149,23 +140,13 @@ impl<T: 'static> OpaqueMessage for Change<T> {
     }
 }
 
-impl<T: Wire + 'static> Change<T> {
-    fn new(value: &T, tick: Tick) -> Self {
-        let mut w = BitWriter::default();
-        tick.write(&mut w);
-        value.write(&mut w);
-        Self::from_bytes(w.finish())
-    }
-
-    fn read(&self) -> Result<(T, Tick), WireError> {
-        let mut r = BitReader::new(&self.bytes);
-        let tick = Tick::read(&mut r)?;
-        Ok((T::read(&mut r)?, tick))
-    }
+impl<T: 'static> ClassifiedMessage for Change<T> {
+    type Channel = MoveChannel;
+    const CLASS: MessageClass = MessageClass::Moves;
 }
 
 /// Sends the owner's last change until it is acknowledged.
-fn send<T: Wire + Copy + Send + Sync + 'static>(
+fn send<T: InterpolatedComponent>(
     (time, now): (Res<Time<Real>>, Res<CurrentTick>),
     pawns: Query<&PredictedValue<T>, With<LocalControl>>,
     mut links: Query<&mut MessageSender<Change<T>>, (With<Client>, With<Connected>)>,
@@ -175,15 +156,13 @@ fn send<T: Wire + Copy + Send + Sync + 'static>(
     let Some((value, tick)) = pawns.iter().find_map(|value| finished(value, now.0)) else { return };
     let again = last.is_none_or(|(sent, at)| sent != tick || time.elapsed() >= at + RESEND_INTERVAL);
     if let (true, Ok(mut link)) = (again, links.single_mut()) {
-        let change = Change::new(&value, tick);
-        bandwidth.count(MessageClass::Moves, change.bytes.len(), 1);
-        link.send::<MoveChannel>(change);
+        bandwidth.send(&mut link, (tick, value).to_bytes());
         *last = Some((tick, time.elapsed()));
     }
 }
 
 /// Delivers the newest change of each client to the pawn that it owns by [`ControlledBy`].
-fn deliver<T: Component + Wire + Copy>(
+fn deliver<T: InterpolatedComponent>(
     mut links: Query<(Entity, &mut MessageReceiver<Change<T>>), With<ClientOf>>,
     mut pawns: Query<(Entity, &ControlledBy, Option<&mut ValueRequest<T>>), With<T>>,
     mut bandwidth: ResMut<Bandwidth>,
@@ -191,9 +170,8 @@ fn deliver<T: Component + Wire + Copy>(
 ) {
     for (link, mut receiver) in &mut links {
         let mut newest: Option<(T, Tick)> = None;
-        for change in receiver.receive().take(MAX_MAILBOX_MESSAGES) {
-            bandwidth.count(MessageClass::Moves, change.bytes.len(), 1);
-            let Ok((value, tick)) = change.read() else { continue };
+        for change in bandwidth.receive(&mut receiver).take(MAX_MAILBOX_MESSAGES) {
+            let Ok((tick, value)) = <(Tick, T)>::from_bytes(&change.bytes) else { continue };
             if newest.is_none_or(|(_, newest)| tick.is_newer_than(newest)) {
                 newest = Some((value, tick));
             }
@@ -244,7 +222,7 @@ fn deliver_host<T: Component + Copy>(
     }
 }
 
-fn apply<T: Component<Mutability = Mutable> + Copy + PartialEq>(
+fn apply<T: InterpolatedComponent>(
     tick: Res<CurrentTick>,
     mut pawns: Query<(&mut T, &mut ValueRequest<T>, Option<&mut PredictedValue<T>>)>,
 ) {
@@ -264,7 +242,7 @@ fn apply<T: Component<Mutability = Mutable> + Copy + PartialEq>(
 }
 
 /// Writes the predicted value into the component, on the owner's client.
-fn show<T: Component<Mutability = Mutable> + Copy + PartialEq>(
+fn show<T: InterpolatedComponent>(
     mut pawns: Query<(&NetRole, &PredictedValue<T>, &mut T), With<LocalControl>>,
 ) {
     for (role, predicted, mut value) in &mut pawns {
@@ -330,13 +308,12 @@ mod tests {
 
     #[test]
     fn truncated_or_invalid_change_is_an_error() {
-        let change = Change::new(&Vec3::ONE, Tick(9));
-        assert_eq!(change.read(), Ok((Vec3::ONE, Tick(9))));
-        for end in 0..change.bytes.len() {
-            let cut = Change::<Vec3>::from_bytes(change.bytes[..end].to_vec());
-            assert!(cut.read().is_err(), "{end} bytes");
+        let read = |bytes: &[u8]| <(Tick, Vec3)>::from_bytes(bytes);
+        let change = (Tick(9), Vec3::ONE).to_bytes();
+        assert_eq!(read(&change), Ok((Tick(9), Vec3::ONE)));
+        for end in 0..change.len() {
+            assert!(read(&change[..end]).is_err(), "{end} bytes");
         }
-        let nonsense = Change::<Vec3>::from_bytes(vec![255; 16]);
-        assert!(nonsense.read().is_err(), "NaN is refused");
+        assert!(read(&[255; 16]).is_err(), "NaN is refused");
     }
 }

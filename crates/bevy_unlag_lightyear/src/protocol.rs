@@ -1,12 +1,13 @@
 //! Wire protocol: version, channels and messages. Most messages are opaque bytes that other crates of the
 //! suite encode.
 
-use crate::models::ModelIndex;
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 use lightyear::prelude::*;
 use lightyear_guard::BindMessage;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
+
+use crate::{bandwidth::MessageClass, models::ModelIndex};
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
@@ -26,7 +27,7 @@ impl Default for ProtocolVersion {
 }
 
 /// Data that must be equal on client and server during a match.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Setup {
     /// Match number on this server; wraps after 255.
     pub epoch: u8,
@@ -36,20 +37,8 @@ pub(crate) struct Setup {
     pub level: u32,
 }
 
-impl Wire for Setup {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.epoch), 8);
-        w.bits(self.config, 32);
-        w.bits(self.level, 32);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { epoch: r.bits(8)? as u8, config: r.bits(32)?, level: r.bits(32)? })
-    }
-}
-
 /// The first message of a server after a client connects.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hello {
     /// The [`ProtocolVersion`]. Always the first field, so that every version can read it.
     pub version: u32,
@@ -60,26 +49,6 @@ pub(crate) struct Hello {
     /// Ticks between two snapshots, 1 to 64.
     pub snapshot_ticks: u8,
     pub setup: Setup,
-}
-
-impl Wire for Hello {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(self.version, 32);
-        w.bits(self.registry, 32);
-        w.bits(self.tick, 32);
-        w.bits(u32::from(self.snapshot_ticks), 8);
-        self.setup.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self {
-            version: r.bits(32)?,
-            registry: r.bits(32)?,
-            tick: r.bits(32)?,
-            snapshot_ticks: r.bits(8)? as u8,
-            setup: Setup::read(r)?,
-        })
-    }
 }
 
 /// The speed of the server's game.
@@ -130,94 +99,109 @@ pub(crate) struct GameReliableChannel;
 /// A game's own unreliable messages, both ways: unordered.
 pub(crate) struct GameUnreliableChannel;
 
-macro_rules! raw_messages {
-    ($($(#[$meta:meta])* $name:ident),* $(,)?) => {$(
-        $(#[$meta])*
-        #[derive(Clone, Debug)]
-        pub(crate) struct $name(pub Vec<u8>);
-
-        $(#[$meta])*
-        impl OpaqueMessage for $name {
-            fn bytes(&self) -> &[u8] {
-                &self.0
-            }
-
-            fn from_bytes(bytes: Vec<u8>) -> Self {
-                Self(bytes)
-            }
-        }
-    )*};
-}
-
-raw_messages!(
-    /// A [`MovePacket`](bevy_unlag_prediction::MovePacket).
-    #[cfg(feature = "prediction")]
-    MoveMessage,
-    /// A [`MoveAck`](bevy_unlag_prediction::MoveAck).
-    #[cfg(feature = "prediction")]
-    MoveAckMessage,
-    /// The id of a pawn, and a [`ControlOffer`](bevy_unlag_prediction::ControlOffer) of it.
-    #[cfg(feature = "prediction")]
-    ControlOfferMessage,
-    /// First tick of the client's moves that no pawn obeys, if the server knows it.
-    #[cfg(feature = "prediction")]
-    ControlEndMessage,
-    /// Changes of pawn states.
-    #[cfg(feature = "smoothing")]
-    PawnStateMessage,
-    /// The [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s of several pawns.
-    #[cfg(feature = "smoothing")]
-    SnapshotMessage,
-    /// A [`ClockPing`](crate::clock::ClockPing).
-    #[cfg(feature = "smoothing")]
-    PingMessage,
-    /// A [`ClockPong`](crate::clock::ClockPong).
-    #[cfg(feature = "smoothing")]
-    PongMessage,
-    /// A [`ShotVerdict`](bevy_unlag_weapons::ShotVerdict).
-    #[cfg(feature = "weapons")]
-    VerdictMessage,
-    /// A [`Tracer`](bevy_unlag_weapons::Tracer).
-    #[cfg(feature = "weapons")]
-    TracerMessage,
-    /// A [`ProjectileLaunch`](bevy_unlag_weapons::ProjectileLaunch).
-    #[cfg(feature = "weapons")]
-    ProjectileLaunchMessage,
-    /// A [`ProjectileEnd`](bevy_unlag_weapons::ProjectileEnd).
-    #[cfg(feature = "weapons")]
-    ProjectileEndMessage,
-    /// The [`ScreenRules`](bevy_unlag_weapons::ScreenRules) with the number of their change.
-    #[cfg(feature = "weapons")]
-    ScreenRulesMessage,
-    /// The server's first message after connecting: its [`Hello`].
-    HelloMessage,
-    /// A client's own [`Setup`].
-    SetupMessage,
-    /// Start of a new match: its [`Setup`] and its first tick.
-    RestartMessage,
-    /// Announcement that the server will stop: the remaining milliseconds.
-    ShutdownMessage,
-    /// A new speed of the server's game: a [`SpeedAnnouncement`].
-    GameSpeedMessage,
-    /// The schedule of a movement base; see [`BaseScheduleMailbox`](bevy_unlag_core::BaseScheduleMailbox).
-    BaseScheduleMessage,
-    /// A game's own reliable message, in the envelope of [`messages`](crate::messages).
-    GameReliableMessage,
-    /// A game's own unreliable message, in the same envelope.
-    GameUnreliableMessage,
-);
-
 /// A message whose bytes another module encodes and decodes.
 pub(crate) trait OpaqueMessage: Send + Sync + 'static {
     fn bytes(&self) -> &[u8];
     fn from_bytes(bytes: Vec<u8>) -> Self;
 }
 
-/// Encodes a value.
-pub(crate) fn bytes(what: &impl Wire) -> Vec<u8> {
-    let mut w = BitWriter::default();
-    what.write(&mut w);
-    w.finish()
+/// An opaque message that always travels on one channel and counts as one class.
+pub(crate) trait ClassifiedMessage: OpaqueMessage {
+    type Channel: Channel;
+    const CLASS: MessageClass;
+}
+
+/// Declares opaque messages with their direction and, where there is only one, with their class and channel.
+/// `$register` registers them in this order.
+macro_rules! opaque_messages {
+    ($register:ident: $(
+        $(#[$meta:meta])*
+        $name:ident: $direction:ident $(, $class:ident on $channel:ident)?;
+    )*) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Debug)]
+            pub(crate) struct $name(pub Vec<u8>);
+
+            impl OpaqueMessage for $name {
+                fn bytes(&self) -> &[u8] {
+                    &self.0
+                }
+
+                fn from_bytes(bytes: Vec<u8>) -> Self {
+                    Self(bytes)
+                }
+            }
+
+            $(
+                impl ClassifiedMessage for $name {
+                    type Channel = $channel;
+                    const CLASS: MessageClass = MessageClass::$class;
+                }
+            )?
+        )*
+
+        fn $register(app: &mut App) {
+            $(register::<$name>(app, NetworkDirection::$direction);)*
+        }
+    };
+}
+
+#[cfg(feature = "prediction")]
+opaque_messages! { register_prediction:
+    /// A [`MovePacket`](bevy_unlag_prediction::MovePacket).
+    MoveMessage: ClientToServer, Moves on MoveChannel;
+    /// A [`MoveAck`](bevy_unlag_prediction::MoveAck).
+    MoveAckMessage: ServerToClient, MoveAcks on MoveAckChannel;
+    /// The id of a pawn, and a [`ControlOffer`](bevy_unlag_prediction::ControlOffer) of it.
+    ControlOfferMessage: ServerToClient, MoveAcks on MoveAckChannel;
+    /// First tick of the client's moves that no pawn obeys, if the server knows it.
+    ControlEndMessage: ServerToClient, MoveAcks on ServerEventChannel;
+}
+
+#[cfg(feature = "smoothing")]
+opaque_messages! { register_smoothing:
+    /// Changes of pawn states.
+    PawnStateMessage: ServerToClient, PawnStates on ServerEventChannel;
+    /// The [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s of several pawns.
+    SnapshotMessage: ServerToClient, Snapshots on SnapshotChannel;
+    /// A [`ClockPing`](crate::clock::ClockPing).
+    PingMessage: ClientToServer, Pings on ClockChannel;
+    /// A [`ClockPong`](crate::clock::ClockPong).
+    PongMessage: ServerToClient, Pongs on ClockChannel;
+}
+
+#[cfg(feature = "weapons")]
+opaque_messages! { register_weapons:
+    /// A [`ShotVerdict`](bevy_unlag_weapons::ShotVerdict).
+    VerdictMessage: ServerToClient, Verdicts on ServerEventChannel;
+    /// A [`Tracer`](bevy_unlag_weapons::Tracer).
+    TracerMessage: ServerToClient, Tracers on EffectChannel;
+    /// A [`ProjectileLaunch`](bevy_unlag_weapons::ProjectileLaunch).
+    ProjectileLaunchMessage: ServerToClient, Projectiles on ServerEventChannel;
+    /// A [`ProjectileEnd`](bevy_unlag_weapons::ProjectileEnd).
+    ProjectileEndMessage: ServerToClient, Projectiles on ServerEventChannel;
+    /// The [`ScreenRules`](bevy_unlag_weapons::ScreenRules) with the number of their change.
+    ScreenRulesMessage: ServerToClient, Hello on ServerEventChannel;
+}
+
+opaque_messages! { register_common:
+    /// The server's first message after connecting: its [`Hello`].
+    HelloMessage: ServerToClient, Hello on ServerEventChannel;
+    /// A client's own [`Setup`].
+    SetupMessage: ClientToServer;
+    /// Start of a new match: its [`Setup`] and its first tick.
+    RestartMessage: ServerToClient, Hello on ServerEventChannel;
+    /// Announcement that the server will stop: the remaining milliseconds.
+    ShutdownMessage: ServerToClient, Hello on ServerEventChannel;
+    /// A new speed of the server's game: a [`SpeedAnnouncement`].
+    GameSpeedMessage: ServerToClient, Hello on ServerEventChannel;
+    /// The schedule of a movement base; see [`BaseScheduleMailbox`](bevy_unlag_core::BaseScheduleMailbox).
+    BaseScheduleMessage: ServerToClient, Hello on ServerEventChannel;
+    /// A game's own reliable message, in the envelope of [`messages`](crate::messages).
+    GameReliableMessage: Bidirectional;
+    /// A game's own unreliable message, in the same envelope.
+    GameUnreliableMessage: Bidirectional;
 }
 
 fn serialize<R: OpaqueMessage>(message: &R, w: &mut Writer) -> Result<(), SerializationError> {
@@ -278,39 +262,12 @@ impl Plugin for UnlagProtocolPlugin {
             .add_direction(NetworkDirection::Bidirectional);
 
         #[cfg(feature = "prediction")]
-        register::<MoveMessage>(app, NetworkDirection::ClientToServer);
-        #[cfg(feature = "prediction")]
-        register::<MoveAckMessage>(app, NetworkDirection::ServerToClient);
-        #[cfg(feature = "prediction")]
-        register::<ControlOfferMessage>(app, NetworkDirection::ServerToClient);
-        #[cfg(feature = "prediction")]
-        register::<ControlEndMessage>(app, NetworkDirection::ServerToClient);
+        register_prediction(app);
         #[cfg(feature = "smoothing")]
-        register::<PawnStateMessage>(app, NetworkDirection::ServerToClient);
-        #[cfg(feature = "smoothing")]
-        register::<SnapshotMessage>(app, NetworkDirection::ServerToClient);
-        #[cfg(feature = "smoothing")]
-        register::<PingMessage>(app, NetworkDirection::ClientToServer);
-        #[cfg(feature = "smoothing")]
-        register::<PongMessage>(app, NetworkDirection::ServerToClient);
+        register_smoothing(app);
         #[cfg(feature = "weapons")]
-        register::<VerdictMessage>(app, NetworkDirection::ServerToClient);
-        #[cfg(feature = "weapons")]
-        register::<TracerMessage>(app, NetworkDirection::ServerToClient);
-        #[cfg(feature = "weapons")]
-        register::<ProjectileLaunchMessage>(app, NetworkDirection::ServerToClient);
-        #[cfg(feature = "weapons")]
-        register::<ProjectileEndMessage>(app, NetworkDirection::ServerToClient);
-        #[cfg(feature = "weapons")]
-        register::<ScreenRulesMessage>(app, NetworkDirection::ServerToClient);
-        register::<HelloMessage>(app, NetworkDirection::ServerToClient);
-        register::<SetupMessage>(app, NetworkDirection::ClientToServer);
-        register::<RestartMessage>(app, NetworkDirection::ServerToClient);
-        register::<ShutdownMessage>(app, NetworkDirection::ServerToClient);
-        register::<GameSpeedMessage>(app, NetworkDirection::ServerToClient);
-        register::<BaseScheduleMessage>(app, NetworkDirection::ServerToClient);
-        register::<GameReliableMessage>(app, NetworkDirection::Bidirectional);
-        register::<GameUnreliableMessage>(app, NetworkDirection::Bidirectional);
+        register_weapons(app);
+        register_common(app);
 
         // Changes of predicted components share the channel of moves: it stays open.
         #[cfg(feature = "prediction")]

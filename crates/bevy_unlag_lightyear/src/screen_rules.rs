@@ -1,33 +1,19 @@
 //! Transfer of the rules by which clients show their own shots: to everyone who joins, and when they change.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::Wire;
 use bevy_unlag_weapons::{FireRules, ScreenRules};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
-    client::ReceiveSystems,
-    protocol::{ScreenRulesMessage, ServerEventChannel, bytes},
-    server::SendSystems,
+    bandwidth::Bandwidth, client::ReceiveSystems, protocol::ScreenRulesMessage, server::SendSystems,
 };
 
 /// Rules with the number of their change: reliable messages may overtake each other.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Wire, Clone, Copy, PartialEq, Debug)]
 struct NumberedRules {
     number: u32,
     rules: ScreenRules,
-}
-
-impl Wire for NumberedRules {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(self.number, 32);
-        self.rules.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { number: r.bits(32)?, rules: ScreenRules::read(r)? })
-    }
 }
 
 pub(crate) fn server_plugin(app: &mut App) {
@@ -47,9 +33,8 @@ fn send_rules(
     *number += u32::from(changed);
     for (connected, mut link) in &mut links {
         if changed || connected.is_added() {
-            let bytes = bytes(&NumberedRules { number: *number, rules: ScreenRules::from(&*rules) });
-            bandwidth.count(MessageClass::Hello, bytes.len(), 1);
-            link.send::<ServerEventChannel>(ScreenRulesMessage(bytes));
+            let rules = NumberedRules { number: *number, rules: ScreenRules::from(&*rules) };
+            bandwidth.send(&mut link, rules.to_bytes());
         }
     }
 }
@@ -76,9 +61,8 @@ fn receive_rules(
     let Some(mut rules) = rules else { return };
     for (entity, mut link, known) in &mut links {
         let mut known = known.map(|known| known.0);
-        for message in link.receive() {
-            bandwidth.count(MessageClass::Hello, message.0.len(), 1);
-            let Ok(received) = NumberedRules::read(&mut BitReader::new(&message.0)) else { continue };
+        for message in bandwidth.receive(&mut link) {
+            let Ok(received) = NumberedRules::from_bytes(&message.0) else { continue };
             if known.is_some_and(|known| received.number < known) {
                 continue;
             }
@@ -93,15 +77,16 @@ fn receive_rules(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bevy_unlag_core::WireError;
     use bevy_unlag_weapons::FriendlyFire;
 
     #[test]
     fn numbered_rules_survive_a_round_trip() {
         let rules = FireRules { friendly_fire: FriendlyFire::Block, ..FireRules::default() };
         let sent = NumberedRules { number: 70_000, rules: ScreenRules::from(&rules) };
-        let bytes = bytes(&sent);
+        let bytes = sent.to_bytes();
         assert!(bytes.len() <= 18, "{} bytes", bytes.len());
-        assert_eq!(NumberedRules::read(&mut BitReader::new(&bytes)), Ok(sent));
-        assert_eq!(NumberedRules::read(&mut BitReader::new(&bytes[..17])), Err(WireError::Ended));
+        assert_eq!(NumberedRules::from_bytes(&bytes), Ok(sent));
+        assert_eq!(NumberedRules::from_bytes(&bytes[..17]), Err(WireError::Ended));
     }
 }

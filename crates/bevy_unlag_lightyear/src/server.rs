@@ -35,7 +35,7 @@ impl Plugin for UnlagServerNetPlugin {
     fn build(&self, app: &mut App) {
         let guest = app.is_plugin_added::<lightyear_sync::server::ServerPlugin>();
         if !guest {
-            app.add_plugins((ServerPlugins { tick_duration: self.rate.tick }, PluginOrder::server()));
+            app.add_plugins((ServerPlugins { tick_duration: self.rate.tick }, PluginOrder::of("Server")));
         }
         crate::plugin::add_shared_plugins(app, self.rate, guest);
         let rate = *app.world().resource::<SimulationRate>();

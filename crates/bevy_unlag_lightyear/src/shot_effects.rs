@@ -8,7 +8,7 @@
 
 use bevy::{ecs::message::Message, prelude::*};
 use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
-use bevy_unlag_core::{BitReader, Wire};
+use bevy_unlag_core::Wire;
 use bevy_unlag_rewind::MatchStart;
 use bevy_unlag_weapons::{
     OutgoingShotMessages, ProjectileEnd, ProjectileLaunch, ProjectilesInFlight, ShotMessage, ShotVerdict,
@@ -17,13 +17,12 @@ use bevy_unlag_weapons::{
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::{Bandwidth, ServerMessages},
     budget::SnapshotSendQueue,
     client::ReceiveSystems,
     possession::FormerPlayer,
     protocol::{
-        EffectChannel, OpaqueMessage, ProjectileEndMessage, ProjectileLaunchMessage, ServerEventChannel,
-        TracerMessage, VerdictMessage, bytes,
+        ClassifiedMessage, ProjectileEndMessage, ProjectileLaunchMessage, TracerMessage, VerdictMessage,
     },
     server::SendSystems,
     visibility::ComponentFilters,
@@ -56,37 +55,32 @@ fn send(
             match mailed {
                 ShotMessage::Verdict(verdict) => {
                     if let Some(Ok((_, _, mut link, ..))) = owner.map(|owner| links.get_mut(owner)) {
-                        let bytes = bytes(&verdict);
-                        bandwidth.count(MessageClass::Verdicts, bytes.len(), 1);
-                        link.send::<ServerEventChannel>(VerdictMessage(bytes));
+                        bandwidth.send(&mut link, verdict.to_bytes());
                     }
                 }
                 ShotMessage::Tracer(tracer) => {
-                    let bytes = bytes(&tracer);
+                    let bytes = tracer.to_bytes();
                     for (entity, _, _, mut link, _, _, mut outlet, visible) in &mut links {
                         let seen = visible.is_none_or(|visible| filters.shows(visible, pawn));
                         // Snapshots take precedence over cosmetic effects.
                         if owner != Some(entity) && seen && outlet.spend_if_idle(bytes.len()) {
-                            bandwidth.count(MessageClass::Tracers, bytes.len(), 1);
-                            link.send::<EffectChannel>(TracerMessage(bytes.clone()));
+                            bandwidth.send(&mut link, bytes.clone());
                         }
                     }
                 }
                 ShotMessage::Launched(launch) => {
-                    let bytes = bytes(&launch);
+                    let bytes = launch.to_bytes();
                     for (_, connected, _, _, mut link, ..) in &mut links {
                         // Late joiners receive the projectiles still in flight below.
                         if !connected.is_added() {
-                            bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
-                            link.send::<ServerEventChannel>(ProjectileLaunchMessage(bytes.clone()));
+                            bandwidth.send(&mut link, bytes.clone());
                         }
                     }
                 }
                 ShotMessage::Ended(end) => {
-                    let bytes = bytes(&end);
+                    let bytes = end.to_bytes();
                     for (_, _, _, _, _, mut link, ..) in &mut links {
-                        bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
-                        link.send::<ServerEventChannel>(ProjectileEndMessage(bytes.clone()));
+                        bandwidth.send(&mut link, bytes.clone());
                     }
                 }
             }
@@ -95,11 +89,7 @@ fn send(
     let Some(flights) = flights else { return };
     for (_, connected, _, _, mut link, ..) in &mut links {
         if connected.is_added() {
-            for launch in flights.launches() {
-                let bytes = bytes(&launch);
-                bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
-                link.send::<ServerEventChannel>(ProjectileLaunchMessage(bytes));
-            }
+            flights.launches().for_each(|launch| bandwidth.send(&mut link, launch.to_bytes()));
         }
     }
 }
@@ -113,13 +103,10 @@ pub(crate) fn client_plugin(app: &mut App) {
         .add_systems(
             PreUpdate,
             (
-                deliver::<VerdictMessage, ShotVerdict>(MessageClass::Verdicts, |_, _| true),
-                deliver::<TracerMessage, Tracer>(MessageClass::Tracers, |_, _| true),
-                deliver::<ProjectileLaunchMessage, ProjectileLaunch>(
-                    MessageClass::Projectiles,
-                    is_of_current_match,
-                ),
-                deliver::<ProjectileEndMessage, ProjectileEnd>(MessageClass::Projectiles, |_, _| true),
+                deliver::<VerdictMessage, ShotVerdict>(|_, _| true),
+                deliver::<TracerMessage, Tracer>(|_, _| true),
+                deliver::<ProjectileLaunchMessage, ProjectileLaunch>(is_of_current_match),
+                deliver::<ProjectileEndMessage, ProjectileEnd>(|_, _| true),
             )
                 .chain()
                 .in_set(ReceiveSystems::Shots),
@@ -128,21 +115,12 @@ pub(crate) fn client_plugin(app: &mut App) {
 
 /// Returns a system that delivers the server's messages of one type. One system per type: a link has no
 /// receiver of a type before its first message arrives.
-fn deliver<R: OpaqueMessage, T: Message + Wire>(
-    class: MessageClass,
+fn deliver<R: ClassifiedMessage, T: Message + Wire>(
     counts: fn(&T, MatchStart) -> bool,
-) -> impl FnMut(
-    Query<&'static mut MessageReceiver<R>, With<Client>>,
-    MessageWriter<T>,
-    ResMut<Bandwidth>,
-    Res<MatchStart>,
-) {
-    move |mut links, mut heard, mut bandwidth, start| {
-        for mut link in &mut links {
-            let received = link.receive().inspect(|m| bandwidth.count(class, m.bytes().len(), 1));
-            let read = received.filter_map(|m| T::read(&mut BitReader::new(m.bytes())).ok());
-            heard.write_batch(read.filter(|one| counts(one, *start)));
-        }
+) -> impl FnMut(ServerMessages<R>, MessageWriter<T>, Res<MatchStart>) {
+    move |mut messages, mut heard, start| {
+        let read = messages.take().filter_map(|message| T::from_bytes(message.bytes()).ok());
+        heard.write_batch(read.filter(|one| counts(one, *start)));
     }
 }
 

@@ -19,7 +19,7 @@ use bevy_unlag_smoothing::{
 };
 use lightyear::prelude::AppComponentExt;
 
-use crate::predicted_component::ValueRequest;
+use crate::{pawn_state::InterpolatedComponent, predicted_component::ValueRequest};
 
 /// Registration of interpolated components.
 pub trait ReplicateSmoothed {
@@ -30,27 +30,18 @@ pub trait ReplicateSmoothed {
     /// Call it on both sides, after the suite's plugins and in the same order as other registrations. The
     /// entity must be replicated, as every pawn is. Updates are sent with replication, at the server plugin's
     /// snapshot interval.
-    fn replicate_smoothed<C>(&mut self) -> &mut Self
-    where
-        C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;
+    fn replicate_smoothed<C: InterpolatedComponent>(&mut self) -> &mut Self;
 }
 
 impl ReplicateSmoothed for App {
-    fn replicate_smoothed<C>(&mut self) -> &mut Self
-    where
-        C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
-    {
+    fn replicate_smoothed<C: InterpolatedComponent>(&mut self) -> &mut Self {
         replicate::<C, SetOnArrival>(self);
         self
     }
 }
 
 /// Registers `C`; `O` handles the server's values for the client's own pawn.
-pub(crate) fn replicate<C, O>(app: &mut App)
-where
-    C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
-    O: LocalValueHandler<C>,
-{
+pub(crate) fn replicate<C: InterpolatedComponent, O: LocalValueHandler<C>>(app: &mut App) {
     app.component::<TickedValue<C>>().replicate_with(RuleFns::new(serialize::<C>, deserialize::<C>));
     app.set_receive_fns::<TickedValue<C>>(receive::<C, O>, forget::<C>);
     if app.is_plugin_added::<SmoothingPlugin>() {
@@ -179,9 +170,7 @@ fn serialize<C: Wire + Copy + PartialEq + Send + Sync + 'static>(
     stamped: &TickedValue<C>,
     message: &mut Vec<u8>,
 ) -> Result<()> {
-    let mut w = BitWriter::default();
-    stamped.write(&mut w);
-    message.extend(w.finish());
+    message.extend(stamped.to_bytes());
     Ok(())
 }
 
@@ -199,15 +188,12 @@ fn deserialize<C: Wire + Copy + PartialEq + Send + Sync + 'static>(
 /// Maximum number of updates in an inbox that no system drains.
 const MAX_INBOX: usize = 64;
 
-fn receive<C, O: LocalValueHandler<C>>(
+fn receive<C: InterpolatedComponent, O: LocalValueHandler<C>>(
     ctx: &mut WriteCtx,
     rule: &RuleFns<TickedValue<C>>,
     entity: &mut DeferredEntity,
     message: &mut Bytes,
-) -> Result<()>
-where
-    C: Interpolate + PartialEq + Component<Mutability = Mutable>,
-{
+) -> Result<()> {
     let stamped = rule.deserialize(ctx, message)?;
     if entity.contains::<LocalControl>() {
         O::update(entity, &stamped);

@@ -97,14 +97,9 @@ impl MoverGizmos {
 /// Draws [`MoverGizmos`] for all pawns of the model `M`. Pawns with a [`MoveInput`] are drawn at the
 /// time of the frame, by a step whose result is discarded; other pawns at their last tick. Add it after
 /// Bevy's plugins; without Bevy's `GizmoPlugin`, as on a server, it does nothing.
-#[derive(Debug)]
 pub struct MoverGizmosPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for MoverGizmosPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(MoverGizmosPlugin<M>);
 
 impl<M> Plugin for MoverGizmosPlugin<M>
 where

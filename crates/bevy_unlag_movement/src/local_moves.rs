@@ -10,11 +10,7 @@ use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, S
 /// prediction plugins; a pawn that a server controls itself is a `ServerPawn` of those.
 pub struct LocalMovesPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for LocalMovesPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(LocalMovesPlugin<M>);
 
 impl<M: MoveModel> Plugin for LocalMovesPlugin<M> {
     fn build(&self, app: &mut App) {

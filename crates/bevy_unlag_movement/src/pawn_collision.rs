@@ -115,11 +115,7 @@ impl Default for PushesBodies {
 /// any other pawn is where it was last drawn.
 pub struct PawnCollisionPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for PawnCollisionPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(PawnCollisionPlugin<M>);
 
 impl<M: MoveModel<State: HasCapsule>> Plugin for PawnCollisionPlugin<M> {
     fn build(&self, app: &mut App) {

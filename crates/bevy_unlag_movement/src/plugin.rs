@@ -29,12 +29,8 @@ impl Plugin for MovementPlugin {
             app.add_plugins(SimulationRatePlugin::default());
         }
         let rate = *app.world().resource::<SimulationRate>();
-        if !app.is_plugin_added::<TransformPlugin>() {
-            app.add_plugins(TransformPlugin);
-        }
-        if !app.is_plugin_added::<TickPlugin>() {
-            app.add_plugins(TickPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, TransformPlugin);
+        bevy_unlag_core::add_missing_plugin(app, TickPlugin);
         reflection::register_types(app);
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()

@@ -7,22 +7,11 @@ use crate::{abilities::*, *};
 
 /// Registers the public types for inspectors.
 pub(crate) fn register_types(app: &mut App) {
-    app.register_type::<BaseScheduleConfig>()
-        .register_type::<CapsuleConfig>()
-        .register_type::<MovementMode>()
-        .register_type::<CapsuleState>()
-        .register_type::<DashConfig>()
-        .register_type::<InputAccumulator>()
-        .register_type::<MoveVolume>()
-        .register_type::<MovementBase>()
-        .register_type::<OneWayCollider>()
-        .register_type::<PawnCapsule>()
-        .register_type::<PushesBodies>()
-        .register_type::<RecordedBase>()
-        .register_type::<TeleportConfig>()
-        .register_type::<MoveInput<CapsuleModel>>()
-        .register_type::<PublishedState<CapsuleModel>>()
-        .register_type::<StepEvent<CapsuleModel>>();
+    bevy_unlag_core::register_types! { app:
+        BaseScheduleConfig, CapsuleConfig, MovementMode, CapsuleState, DashConfig, InputAccumulator,
+        MoveVolume, MovementBase, OneWayCollider, PawnCapsule, PushesBodies, RecordedBase, TeleportConfig,
+        MoveInput<CapsuleModel>, PublishedState<CapsuleModel>, StepEvent<CapsuleModel>,
+    }
 }
 
 /// Registers the public types of karts.

@@ -2,8 +2,8 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitWriter, CurrentTick, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, NetRole, StepContext,
-    StepEvent, Tick, Wire,
+    CurrentTick, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent,
+    Tick, Wire,
 };
 
 use crate::{
@@ -153,9 +153,7 @@ fn send<M: MoveModel>(
     for unsent in saved.iter_mut().rev().take_while(|m| m.sent_at.is_none()) {
         unsent.sent_at = Some(now);
     }
-    let mut w = BitWriter::default();
-    packet.write(&mut w);
-    let bytes = w.finish();
+    let bytes = packet.to_bytes();
     trace!(
         target: "bevy_unlag::moves",
         "client: packet {} at {tick:?}, {} bytes, at {}: {:?}",

@@ -45,13 +45,7 @@ impl<I: Wire + Copy, S: Wire + Copy> ControlOffer<I, S> {
             Some((first, last)) => OfferedMoves::Continue { last, first },
             None => OfferedMoves::Restart { now },
         };
-        Self { epoch: queue.epoch.unwrap_or(0), moves, input: queue.last_input, state: *state }
-    }
-
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut w = BitWriter::default();
-        self.write(&mut w);
-        w.finish()
+        Self { epoch: queue.clock.epoch.unwrap_or(0), moves, input: queue.last_input, state: *state }
     }
 
     /// Returns the tick from which the client controls the pawn, by which later offers are told from earlier

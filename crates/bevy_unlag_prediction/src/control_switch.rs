@@ -3,8 +3,8 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, CurrentTick, DrawnPose, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, NetRole,
-    PawnModel, ServerLeft, StepContext, Tick, VisualOffset, Wire,
+    CurrentTick, DrawnPose, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, NetRole, PawnModel,
+    ServerLeft, StepContext, Tick, VisualOffset, Wire,
 };
 
 use crate::{
@@ -132,18 +132,17 @@ fn newest<M: MoveModel>(
     incoming: &mut IncomingControlOffers,
     last: Option<Tick>,
 ) -> Option<(Vec<u8>, ControlOffer<M::Input, M::State>)> {
-    let read = |bytes: Vec<u8>| {
-        let offer = ControlOffer::read(&mut BitReader::new(&bytes)).ok()?;
-        Some((bytes, offer))
-    };
-    let follows = |(_, offer): &(Vec<u8>, ControlOffer<M::Input, M::State>)| {
-        last.is_none_or(|last| offer.from().is_newer_than(last))
-    };
-    // The last of equal ones: it has the newest state.
-    let newer = |a: (Vec<u8>, ControlOffer<_, _>), b: (Vec<u8>, ControlOffer<_, _>)| {
-        if a.1.from().is_newer_than(b.1.from()) { a } else { b }
-    };
-    incoming.drain().filter_map(read).filter(follows).reduce(newer)
+    let mut newest: Option<(Vec<u8>, ControlOffer<M::Input, M::State>)> = None;
+    for bytes in incoming.drain() {
+        let Ok(offer) = ControlOffer::<M::Input, M::State>::from_bytes(&bytes) else { continue };
+        let follows = last.is_none_or(|last| offer.from().is_newer_than(last));
+        let is_late = newest.as_ref().is_some_and(|(_, newest)| newest.from().is_newer_than(offer.from()));
+        // The last of equal ones has the newest state.
+        if follows && !is_late {
+            newest = Some((bytes, offer));
+        }
+    }
+    newest
 }
 
 /// Ends the control over the own pawn when the announced tick is reached.

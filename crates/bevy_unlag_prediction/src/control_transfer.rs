@@ -71,15 +71,9 @@ impl ControlModels {
     }
 }
 
-#[derive(Clone, Copy)]
-struct PendingTransfer {
-    from: Option<Entity>,
-    to: Option<Entity>,
-}
-
-/// Transfers that are not complete.
+/// Transfers that are not complete, as they will be reported.
 #[derive(Resource, Default)]
-pub(crate) struct PendingTransfers(Vec<PendingTransfer>);
+pub(crate) struct PendingTransfers(Vec<ControlTransferred>);
 
 impl PendingTransfers {
     pub(crate) fn is_empty(&self) -> bool {
@@ -108,10 +102,11 @@ pub fn transfer_control(
     let dt = world.resource::<Time<Fixed>>().timestep().as_secs_f32();
     let old = ControlModels::of(world, from);
     let clock = old.and_then(|(pawn, model)| (model.clock)(world, pawn));
-    let transfer = clock.as_ref().map(|clock| {
-        let newest = clock.newest.filter(|newest| newest.is_newer_than(clock.next)).unwrap_or(clock.next);
+    let transfer = clock.as_ref().and_then(|clock| {
+        let next = clock.next?;
+        let newest = clock.newest.filter(|newest| newest.is_newer_than(next)).unwrap_or(next);
         let first = newest.offset(ticks(lead.as_secs_f32(), dt).clamp(1, 128));
-        ControlTransfer { first, epoch: (clock.epoch + 1) & 7 }
+        Some(ControlTransfer { first, epoch: (clock.epoch? + 1) & 7 })
     });
     if let Some((pawn, model)) = old {
         (model.end_at)(world, pawn, transfer.map(|transfer| transfer.first));
@@ -124,7 +119,7 @@ pub fn transfer_control(
         }
         (model.take)(world, pawn, clock.zip(transfer.map(|transfer| transfer.first)));
     }
-    world.resource_mut::<PendingTransfers>().0.push(PendingTransfer { from, to });
+    world.resource_mut::<PendingTransfers>().0.push(ControlTransferred { from, to });
     transfer
 }
 
@@ -173,14 +168,16 @@ pub(crate) fn complete_transfers(world: &mut World) {
             continue;
         }
         return_to_server(world, transfer.from);
-        world.trigger(ControlTransferred { from: transfer.from, to: transfer.to });
+        world.trigger(transfer);
     }
 }
 
 fn take<M: MoveModel>(world: &mut World, pawn: Entity, continued: Option<(MoveClock, Tick)>) {
     let mut pawn = world.entity_mut(pawn);
     let last_input = pawn.get::<MoveInput<M>>().map(|input| input.0).unwrap_or_default();
-    let at_once = continued.as_ref().is_none_or(|(clock, first)| !first.is_newer_than(clock.next));
+    let at_once = continued
+        .as_ref()
+        .is_none_or(|(clock, first)| clock.next.is_none_or(|next| !first.is_newer_than(next)));
     if let Some(mut state) = pawn.get_mut::<M::State>().filter(|_| at_once) {
         *state = M::change_control(&state);
     }

@@ -19,21 +19,16 @@ pub struct CorrectionGizmos;
 /// green capsule at the server's position and a red one at the client's. Off until
 /// [`CorrectionView::enabled`] is set. Add it after Bevy's plugins; without Bevy's `GizmoPlugin`, as on a
 /// headless server, it does nothing. Unreal's `p.NetShowCorrections`.
-#[derive(Debug)]
 #[doc(alias = "NetShowCorrections")]
 pub struct CorrectionViewPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for CorrectionViewPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(CorrectionViewPlugin<M>);
 
 impl<M: MoveModel> Plugin for CorrectionViewPlugin<M> {
     fn build(&self, app: &mut App) {
         app.init_resource::<CorrectionView>();
         if app.is_plugin_added::<GizmoPlugin>() {
-            crate::plugin::for_missing(app, CorrectionDrawPlugin);
+            bevy_unlag_core::add_missing_plugin(app, CorrectionDrawPlugin);
             app.add_message::<Correction<M>>()
                 .add_message::<ServerCorrection<M>>()
                 .add_systems(Update, collect::<M>);

@@ -17,14 +17,9 @@ use crate::{cause::CorrectionCause, move_queue::MoveQueue, saved_moves::SavedMov
 /// gauge. A diagnostic that does not apply has no value.
 ///
 /// Rates cover the last minute and are updated once per second.
-#[derive(Debug)]
 pub struct MovePredictionDiagnosticsPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for MovePredictionDiagnosticsPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(MovePredictionDiagnosticsPlugin<M>);
 
 impl<M> MovePredictionDiagnosticsPlugin<M> {
     /// Corrections in the last minute: on a client those that count, on a server the acknowledgements with
@@ -200,7 +195,7 @@ fn measure_counters<M: MoveModel>(
     for (cause, count) in CorrectionCause::ALL.into_iter().zip(sum.causes) {
         diagnostics.add_measurement(&Paths::<M>::corrections_of(cause), || count as f64);
     }
-    let first_states = sum.causes[CorrectionCause::InitialState.index()];
+    let first_states = sum.causes[CorrectionCause::InitialState as usize];
     let corrections = sum.causes.iter().sum::<u64>() - first_states;
     diagnostics.add_measurement(&Paths::<M>::CORRECTIONS, || corrections as f64);
     if !servers.is_empty() {

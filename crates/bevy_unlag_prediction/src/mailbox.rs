@@ -10,16 +10,16 @@ use bevy::prelude::*;
 pub const MAX_MAILBOX_MESSAGES: usize = 256;
 
 macro_rules! outgoing {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Component, Clone, Debug, Default, Reflect)]
         #[reflect(Component, Debug, Default)]
         pub struct $name(pub Vec<Vec<u8>>);
-    };
+    )*};
 }
 
 macro_rules! incoming {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Component, Clone, Debug, Default, Reflect)]
         #[reflect(Component, Debug, Default)]
@@ -39,31 +39,24 @@ macro_rules! incoming {
                 self.0.drain(..)
             }
         }
-    };
+    )*};
 }
 
-outgoing!(
+outgoing! {
     /// Encoded [`MovePacket`](crate::MovePacket)s of the own pawn, to be sent to the server unreliably.
-    OutgoingMoves
-);
-outgoing!(
+    OutgoingMoves;
     /// Encoded [`MoveAck`](crate::MoveAck)s, to be sent to the pawn's owner unreliably.
-    OutgoingMoveAcks
-);
-outgoing!(
+    OutgoingMoveAcks;
     /// Encoded [`ControlOffer`](crate::ControlOffer)s, to be sent to the pawn's new owner unreliably.
-    OutgoingControlOffers
-);
-incoming!(
+    OutgoingControlOffers;
+}
+
+incoming! {
     /// Received [`ControlOffer`](crate::ControlOffer)s for a pawn that this client does not control yet, encoded.
     /// The transport inserts it.
-    IncomingControlOffers
-);
-incoming!(
+    IncomingControlOffers;
     /// Received [`MovePacket`](crate::MovePacket)s of the pawn's owner, encoded.
-    IncomingMoves
-);
-incoming!(
+    IncomingMoves;
     /// Received [`MoveAck`](crate::MoveAck)s for the own pawn, encoded.
-    IncomingMoveAcks
-);
+    IncomingMoveAcks;
+}

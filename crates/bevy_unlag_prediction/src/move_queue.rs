@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitWriter, MoveModel, SnapshotAck, SnapshotAcks, Tick, Wire};
+use bevy_unlag_core::{MoveModel, SnapshotAck, SnapshotAcks, Tick, Wire};
 
 use crate::{
     cause::CorrectionCause,
@@ -37,10 +37,7 @@ pub(crate) struct QueuedMove<I> {
 #[derive(Component, Debug, Reflect)]
 #[reflect(Component, Default, type_path = false)]
 pub struct MoveQueue<M: MoveModel> {
-    /// Epoch of the owner's tick count; `None` before its first packet.
-    pub(crate) epoch: Option<u8>,
-    /// Epoch in which the owner last started its tick count: a transfer of control continues the count.
-    timeline: u8,
+    pub(crate) clock: MoveClock,
     /// First move of the owner after a transfer of control to this pawn: earlier moves have neutral input.
     first: Option<Tick>,
     /// Neutral input with which the owner's moves after a transfer begin while it has not learnt of it.
@@ -50,7 +47,7 @@ pub struct MoveQueue<M: MoveModel> {
     end: Option<Tick>,
     /// Whether the owner learns of its control by [`ControlOffer`](crate::ControlOffer)s, until its first move.
     pub(crate) offered: bool,
-    // Inputs and states of a model need not be reflected; the meters are buffers.
+    // Inputs and states of a model need not be reflected.
     #[reflect(ignore)]
     moves: VecDeque<QueuedMove<M::Input>>,
     /// Whether the owner has not started the epoch yet. Meanwhile the rest of the previous epoch runs, so
@@ -58,22 +55,11 @@ pub struct MoveQueue<M: MoveModel> {
     awaiting_first_move: bool,
     /// Server tick at which this epoch started: no move of it is older.
     began: Tick,
-    /// Next move to run; `None` before the first packet.
-    next: Option<Tick>,
-    /// Newest received move, and its value at the start of this tick.
-    newest: Option<Tick>,
+    /// Newest received move at the start of this tick.
     newest_before: Option<Tick>,
     /// Lateness in ticks of the newest move if it arrived in this tick.
     arrival_lag: Option<i32>,
-    /// Newest move tick that the client has claimed, even if the packet was refused.
-    clock: Option<Tick>,
-    /// Ticks from a move's own tick to the server tick in which it is due.
-    delay: i32,
-    #[reflect(ignore)]
-    lateness: Lateness,
     lowered: Option<Tick>,
-    #[reflect(ignore)]
-    loss: LossMeter,
     refused: u32,
     /// Moves read from packets in this tick.
     moves_read: usize,
@@ -105,8 +91,7 @@ pub struct MoveQueue<M: MoveModel> {
 impl<M: MoveModel> Default for MoveQueue<M> {
     fn default() -> Self {
         Self {
-            epoch: None,
-            timeline: 0,
+            clock: MoveClock::default(),
             first: None,
             unclaimed: None,
             end: None,
@@ -114,15 +99,9 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             moves: VecDeque::new(),
             awaiting_first_move: true,
             began: Tick::default(),
-            next: None,
-            newest: None,
             newest_before: None,
             arrival_lag: None,
-            clock: None,
-            delay: 0,
-            lateness: Lateness::default(),
             lowered: None,
-            loss: LossMeter::default(),
             refused: 0,
             moves_read: 0,
             last_input: M::Input::default(),
@@ -185,7 +164,7 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Returns the newest move that was run.
     #[must_use]
     pub fn last_run(&self) -> Option<Tick> {
-        self.next.map(|next| next.offset(-1))
+        self.clock.next.map(|next| next.offset(-1))
     }
 
     /// Returns whether the owner has not started the epoch yet.
@@ -201,14 +180,14 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Returns the newest received move.
     #[must_use]
     pub fn newest(&self) -> Option<Tick> {
-        self.newest
+        self.clock.newest
     }
 
     /// Returns the first tick at which a push may be scheduled now: one that neither side has simulated, if
     /// the owner receives the push `lead` ticks after its newest move.
     pub(crate) fn next_push(&self, lead: i32) -> Option<Tick> {
-        let next = self.next?;
-        let furthest = self.newest.map_or(next, |newest| newest.offset(lead));
+        let next = self.clock.next?;
+        let furthest = self.clock.newest.map_or(next, |newest| newest.offset(lead));
         Some(if next.is_newer_than(furthest) { next } else { furthest })
     }
 
@@ -216,7 +195,7 @@ impl<M: MoveModel> MoveQueue<M> {
     /// jitter and the offset of the two clocks.
     #[must_use]
     pub fn delay(&self) -> i32 {
-        self.delay
+        self.clock.delay
     }
 
     /// Returns the number of received moves that have not run yet.
@@ -228,16 +207,16 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Returns the share of packets lost on the uplink, 0 to 1, or `None` before it is known.
     #[must_use]
     pub fn loss(&self) -> Option<f32> {
-        self.loss.share()
+        self.clock.loss.share()
     }
 
     pub(crate) fn loss_level(&self) -> LossLevel {
-        self.loss.level()
+        self.clock.loss.level()
     }
 
     /// Returns how many moves that directly follow the last one run are queued, at most 15.
     pub(crate) fn consecutive_queued_moves(&self) -> u8 {
-        let Some(next) = self.next else { return 0 };
+        let Some(next) = self.clock.next else { return 0 };
         let row = (0..15).zip(&self.moves).take_while(|(i, queued)| queued.tick == next.offset(*i));
         row.count() as u8
     }
@@ -245,17 +224,17 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Starts a new epoch: the owner restarts its tick count at the server's tick.
     pub(crate) fn restart(&mut self, now: Tick) {
         // A new pawn of the same player must not start with the epoch of the previous one.
-        let epoch = self.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7;
-        (self.epoch, self.timeline) = (Some(epoch), epoch);
+        let epoch = self.clock.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7;
+        (self.clock.epoch, self.clock.timeline) = (Some(epoch), epoch);
         self.first = None;
         self.unclaimed = None;
         self.moves.clear();
         self.awaiting_first_move = true;
         self.began = now;
-        self.newest = None;
+        self.clock.newest = None;
         self.newest_before = None;
-        self.clock = None;
-        self.lateness.forget();
+        self.clock.claimed = None;
+        self.clock.lateness.forget();
         self.refused = 0;
         self.pending_correction = Some(CorrectionCause::InitialState);
         self.since_ack = u32::MAX;
@@ -302,7 +281,7 @@ impl<M: MoveModel> MoveQueue<M> {
     ) -> bool {
         let newest = packet.newest_tick(now);
         let lag = now.since(newest);
-        let ours = Some(packet.epoch) == self.epoch;
+        let ours = Some(packet.epoch) == self.clock.epoch;
         let mut too_fast = false;
         if ours && lag < -Self::MAX_LEAD {
             // Too far ahead: the client's clock claims this time, and the disagreement that follows is due
@@ -325,9 +304,9 @@ impl<M: MoveModel> MoveQueue<M> {
         }
         self.refused = 0;
         self.offered = false;
-        self.loss.record(packet.sequence);
+        self.clock.loss.record(packet.sequence);
         let last_received_snapshot = packet.last_received_snapshot(now);
-        acks.record(SnapshotAck { own: newest, arrived: now, last_received_snapshot }, self.timeline);
+        acks.record(SnapshotAck { own: newest, arrived: now, last_received_snapshot }, self.clock.timeline);
         let continues = self.first.is_some();
         if core::mem::take(&mut self.awaiting_first_move) && !continues {
             account.start_epoch();
@@ -335,12 +314,12 @@ impl<M: MoveModel> MoveQueue<M> {
             let known = packet.runs.iter().fold(0, |known, run| {
                 if run.age == known { known.saturating_add(run.length) } else { known }
             });
-            self.next = Some(newest.offset(1 - i32::from(known.clamp(1, Self::MAX_FIRST_MOVES))));
-            self.delay = lag;
+            self.clock.next = Some(newest.offset(1 - i32::from(known.clamp(1, Self::MAX_FIRST_MOVES))));
+            self.clock.delay = lag;
         }
-        if self.newest.is_none_or(|known| newest.is_newer_than(known)) {
+        if self.clock.newest.is_none_or(|known| newest.is_newer_than(known)) {
             too_fast = self.claim(newest, dt, config, account);
-            self.newest = Some(newest);
+            self.clock.newest = Some(newest);
             self.lag = lag.clamp(-512, 511) as i16;
             self.arrival_lag = Some(lag).filter(|_| !hitching);
         }
@@ -371,16 +350,16 @@ impl<M: MoveModel> MoveQueue<M> {
         config: &PredictionConfig,
         account: &mut TimeDiscrepancy,
     ) -> bool {
-        let passed = self.clock.map_or(0, |known| newest.since(known)).max(0);
-        if passed > 0 || self.clock.is_none() {
-            self.clock = Some(newest);
+        let passed = self.clock.claimed.map_or(0, |known| newest.since(known)).max(0);
+        if passed > 0 || self.clock.claimed.is_none() {
+            self.clock.claimed = Some(newest);
         }
         account.claim(f64::from(passed) * f64::from(dt), &config.time)
     }
 
     fn insert_move(&mut self, queued: QueuedMove<M::Input>, hitching: bool) {
         self.moves_read += 1;
-        let Some(next) = self.next else { return };
+        let Some(next) = self.clock.next else { return };
         if next.is_newer_than(queued.tick) || self.moves_read > Self::MAX_MOVES_READ {
             return;
         }
@@ -399,8 +378,8 @@ impl<M: MoveModel> MoveQueue<M> {
                 let late = queued.arrived_tick.since(queued.tick);
                 let again = self.newest_before.is_some_and(|newest| newest.is_newer_than(queued.tick));
                 // After an outage it is later than any delay would cover.
-                if again && !hitching && late <= self.delay + Self::EARLY_TICKS {
-                    self.lateness.record(late);
+                if again && !hitching && late <= self.clock.delay + Self::EARLY_TICKS {
+                    self.clock.lateness.record(late);
                 }
                 self.moves.insert(index, queued);
             }
@@ -413,31 +392,32 @@ impl<M: MoveModel> MoveQueue<M> {
     /// link, may have made moves early. The delay is not lowered at once then.
     pub(crate) fn update_delay(&mut self, now: Tick, max_buffer: i32, early_by_speed: bool) {
         self.moves_read = 0;
-        if let Some((lag, newest)) = self.arrival_lag.take().zip(self.newest) {
+        if let Some((lag, newest)) = self.arrival_lag.take().zip(self.clock.newest) {
             // All moves of a client's slow frame arrive at once, each one tick later than the next. The
             // moves of a hitch are not counted.
             let moves = self.newest_before.map_or(1, |before| newest.since(before));
             (0..moves.clamp(1, Self::MAX_FRAME_MOVES))
                 .rev()
-                .for_each(|earlier| self.lateness.record(lag + earlier));
+                .for_each(|earlier| self.clock.lateness.record(lag + earlier));
         }
-        self.newest_before = self.newest;
-        let Some((least, target)) = self.lateness.targets(max_buffer.min(256)) else { return };
+        self.newest_before = self.clock.newest;
+        let Some((least, target)) = self.clock.lateness.targets(max_buffer.min(256)) else { return };
         let early = self
+            .clock
             .lateness
             .latest_of_recent()
-            .filter(|latest| !early_by_speed && latest + Self::EARLY_TICKS <= self.delay);
-        if least > self.delay {
-            self.delay = target;
+            .filter(|latest| !early_by_speed && latest + Self::EARLY_TICKS <= self.clock.delay);
+        if least > self.clock.delay {
+            self.clock.delay = target;
             self.lowered = Some(now);
         } else if let Some(latest) = early {
-            self.delay = latest;
-            self.lateness.forget_all_but_recent();
+            self.clock.delay = latest;
+            self.clock.lateness.forget_all_but_recent();
             self.lowered = Some(now);
-        } else if target + Self::LOWER_THRESHOLD <= self.delay
+        } else if target + Self::LOWER_THRESHOLD <= self.clock.delay
             && self.lowered.is_none_or(|at| now.since(at) >= Self::LOWER_EVERY)
         {
-            self.delay -= 1;
+            self.clock.delay -= 1;
             self.lowered = Some(now);
         }
     }
@@ -445,13 +425,13 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Returns by how many ticks the next move is overdue: 0 if it is due, negative if it is early. Returns
     /// `None` before the first packet.
     pub(crate) fn ticks_overdue(&self, now: Tick) -> Option<i32> {
-        Some(now.since(self.next?) - self.delay)
+        Some(now.since(self.clock.next?) - self.clock.delay)
     }
 
     /// Returns what to do about the next move, and advances past it unless nothing is due.
     /// `missing_move_timeout` is in ticks.
     pub(crate) fn next_move(&mut self, now: Tick, missing_move_timeout: i32) -> DueMove<M::Input> {
-        let Some((next, ticks_overdue)) = self.next.zip(self.ticks_overdue(now)) else {
+        let Some((next, ticks_overdue)) = self.clock.next.zip(self.ticks_overdue(now)) else {
             return DueMove::Nothing;
         };
         let over = self.end.is_some_and(|end| !end.is_newer_than(next));
@@ -459,25 +439,25 @@ impl<M: MoveModel> MoveQueue<M> {
             return DueMove::Nothing;
         }
         if self.first.is_some_and(|first| first.is_newer_than(next)) {
-            self.next = Some(next.offset(1));
+            self.clock.next = Some(next.offset(1));
             return DueMove::Neutral;
         }
         if let Some(queued) = self.moves.pop_front_if(|queued| queued.tick == next) {
-            self.next = Some(next.offset(1));
+            self.clock.next = Some(next.offset(1));
             return DueMove::Move(queued);
         }
         if ticks_overdue <= missing_move_timeout {
             return DueMove::Nothing;
         }
-        self.next = Some(next.offset(1));
+        self.clock.next = Some(next.offset(1));
         DueMove::Missing { later: !self.moves.is_empty() }
     }
 
     /// Skips `count` moves without running them, at the end of a very long silence.
     pub(crate) fn skip_moves(&mut self, count: i32) {
-        self.next = self.next.map(|next| next.offset(count));
+        self.clock.next = self.clock.next.map(|next| next.offset(count));
         self.outcomes = 0;
-        if let Some(next) = self.next {
+        if let Some(next) = self.clock.next {
             self.moves.retain(|queued| !next.is_newer_than(queued.tick));
         }
     }
@@ -485,7 +465,7 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Returns whether a packet is about the pawn that the owner controls before or after this one: its moves
     /// may be of another model.
     pub(crate) fn belongs_to_other_pawn(&self, packet: &[u8]) -> bool {
-        let Some((own, epoch)) = self.epoch.zip(packet_epoch(packet)) else { return false };
+        let Some((own, epoch)) = self.clock.epoch.zip(packet_epoch(packet)) else { return false };
         self.first.is_some() && (epoch + 1) & 7 == own || self.end.is_some() && epoch == (own + 1) & 7
     }
 
@@ -496,12 +476,7 @@ impl<M: MoveModel> MoveQueue<M> {
         if first.is_newer_than(tick) {
             return first == tick.offset(1);
         }
-        let as_sent = |input: &M::Input| {
-            let mut w = BitWriter::default();
-            input.write(&mut w);
-            w.finish()
-        };
-        let is_neutral = as_sent(input) == as_sent(neutral);
+        let is_neutral = input.to_bytes() == neutral.to_bytes();
         if !is_neutral {
             self.unclaimed = None;
         }
@@ -516,37 +491,20 @@ impl<M: MoveModel> MoveQueue<M> {
 
     /// Returns the clock of the owner's moves, with which another pawn continues; `None` before its first move.
     pub(crate) fn move_clock(&self) -> Option<MoveClock> {
-        let next = self.next.filter(|_| !self.awaiting_first_move)?;
-        Some(MoveClock {
-            epoch: self.epoch?,
-            timeline: self.timeline,
-            next,
-            newest: self.newest,
-            clock: self.clock,
-            delay: self.delay,
-            lateness: self.lateness.clone(),
-            loss: self.loss.clone(),
-        })
+        let is_known = self.clock.epoch.is_some() && self.clock.next.is_some() && !self.awaiting_first_move;
+        is_known.then(|| self.clock.clone())
     }
 
     /// Creates the queue of a pawn whose owner continues the tick count of another pawn, with the move `first`.
     /// Until then it moves with `neutral` input.
     pub(crate) fn continuing(clock: MoveClock, first: Tick, neutral: M::Input) -> Self {
-        let MoveClock { epoch, timeline, next, newest, clock, delay, lateness, loss } = clock;
         Self {
-            epoch: Some((epoch + 1) & 7),
-            timeline,
+            newest_before: clock.newest,
+            clock: MoveClock { epoch: clock.epoch.map(|epoch| (epoch + 1) & 7), ..clock },
             first: Some(first),
             unclaimed: Some(neutral),
             offered: true,
             began: first,
-            next: Some(next),
-            newest,
-            newest_before: newest,
-            clock,
-            delay,
-            lateness,
-            loss,
             last_input: neutral,
             ..Self::default()
         }
@@ -565,19 +523,28 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Returns whether all moves before the end have run, or no further one can be expected.
     pub(crate) fn is_over(&self) -> bool {
         self.awaiting_first_move
-            || self.end.zip(self.next).is_some_and(|(end, next)| !end.is_newer_than(next))
+            || self.end.zip(self.clock.next).is_some_and(|(end, next)| !end.is_newer_than(next))
     }
 }
 
 /// Clock of an owner's moves on the server: the next move, and when it is due.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Reflect)]
 pub(crate) struct MoveClock {
-    pub(crate) epoch: u8,
+    /// Epoch of the owner's tick count; `None` before its first packet.
+    pub(crate) epoch: Option<u8>,
+    /// Epoch in which the owner last started its tick count: a transfer of control continues the count.
     timeline: u8,
-    pub(crate) next: Tick,
+    /// Next move to run; `None` before the first packet.
+    pub(crate) next: Option<Tick>,
+    /// Newest received move.
     pub(crate) newest: Option<Tick>,
-    clock: Option<Tick>,
+    /// Newest move tick that the client has claimed, even if the packet was refused.
+    claimed: Option<Tick>,
+    /// Ticks from a move's own tick to the server tick in which it is due.
     delay: i32,
+    // The meters are buffers.
+    #[reflect(ignore)]
     lateness: Lateness,
+    #[reflect(ignore)]
     loss: LossMeter,
 }

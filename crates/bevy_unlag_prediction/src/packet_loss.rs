@@ -1,12 +1,12 @@
 //! Packet loss measurement.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::Wire;
 
 /// Level of packet loss on the uplink, as the server sends it to its client. It selects the redundancy of
 /// move packets.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Reflect)]
-pub struct LossLevel(u8);
+#[derive(Wire, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Reflect)]
+pub struct LossLevel(#[wire(range = 0..=5)] u8);
 
 impl LossLevel {
     /// Shares of lost packets at which the levels 1 to 5 begin.
@@ -35,19 +35,6 @@ impl LossLevel {
     #[must_use]
     pub fn ages(self) -> &'static [u16] {
         Self::AGES[usize::from(self.0).min(Self::AGES.len() - 1)]
-    }
-}
-
-impl Wire for LossLevel {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.0.min(5)), 3);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        match r.bits(3)? as u8 {
-            level @ 0..=5 => Ok(Self(level)),
-            _ => Err(WireError::Invalid),
-        }
     }
 }
 

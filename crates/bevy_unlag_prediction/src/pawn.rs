@@ -1,6 +1,6 @@
 //! Markers of predicted pawns, one for each end of a connection.
 
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
@@ -95,26 +95,12 @@ pub struct HostPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>);
 )]
 pub struct ServerPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>);
 
-macro_rules! marker {
-    ($name:ident) => {
-        impl<M: MoveModel> Default for $name<M> {
-            fn default() -> Self {
-                Self(PhantomData)
-            }
-        }
-
-        impl<M: MoveModel> fmt::Debug for $name<M> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(stringify!($name))
-            }
-        }
-    };
-}
-
-marker!(AutonomousPawn);
-marker!(AuthorityPawn);
-marker!(HostPawn);
-marker!(ServerPawn);
+bevy_unlag_core::marker_impls!(
+    AutonomousPawn<M: MoveModel>,
+    AuthorityPawn<M: MoveModel>,
+    HostPawn<M: MoveModel>,
+    ServerPawn<M: MoveModel>,
+);
 
 /// Publishes the initial state of a pawn with a remote owner.
 pub(crate) fn publish_initial_state<M: MoveModel>(

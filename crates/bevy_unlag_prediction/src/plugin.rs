@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     LastReceivedSnapshot, MoveModel, MoveSystems, SetupDiagnostics, StepEvent, TickPlugin, TickSystems,
-    VisualPlugin, VisualSystems,
+    VisualPlugin, VisualSystems, add_missing_plugin,
 };
 use core::marker::PhantomData;
 
@@ -11,12 +11,9 @@ use crate::{
     client,
     clock_steering::ClockSteering,
     config::PredictionConfig,
-    config_hash,
-    config_hash::CachedConfigHash,
-    control_switch,
-    control_switch::{ControlEnd, LastSwitch},
-    control_transfer,
-    control_transfer::{ControlModels, PendingTransfers},
+    config_hash::{self, CachedConfigHash},
+    control_switch::{self, ControlEnd, LastSwitch},
+    control_transfer::{self, ControlModels, PendingTransfers},
     debug::PredictionDebug,
     drawing, host,
     outcome::{Correction, MoveOutcome, ServerCorrection},
@@ -28,20 +25,15 @@ use crate::{
 
 /// Adds prediction of `M` on clients and the authority over it on servers. Each pawn's
 /// [`NetRole`](bevy_unlag_core::NetRole) decides which of the two applies.
-#[derive(Debug)]
 pub struct PredictionPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for PredictionPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(PredictionPlugin<M>);
 
 impl<M: MoveModel> Plugin for PredictionPlugin<M> {
     fn build(&self, app: &mut App) {
-        for_missing(app, TickPlugin);
-        for_missing(app, VisualPlugin);
-        for_missing(app, ControlPlugin);
+        add_missing_plugin(app, TickPlugin);
+        add_missing_plugin(app, VisualPlugin);
+        add_missing_plugin(app, ControlPlugin);
         app.world_mut().resource_mut::<ControlModels>().add::<M>();
         reflection::register_types::<M>(app);
         app.init_resource::<PredictionConfig>()
@@ -115,11 +107,5 @@ impl Plugin for ControlPlugin {
                     .in_set(TickSystems)
                     .run_if(|pending: Res<PendingTransfers>| !pending.is_empty()),
             );
-    }
-}
-
-pub(crate) fn for_missing<P: Plugin>(app: &mut App, plugin: P) {
-    if !app.is_plugin_added::<P>() {
-        app.add_plugins(plugin);
     }
 }

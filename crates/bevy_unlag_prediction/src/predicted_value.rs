@@ -99,15 +99,6 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
     pub fn pending(&self) -> Option<(T, Tick)> {
         self.local
     }
-
-    /// Reverts to the server's value when a change has not been acknowledged for more than `patience` ticks.
-    /// For values that a server sends only on change: it may never send anything for a change that it
-    /// refused.
-    pub fn revert_after_timeout(&mut self, now: Tick, patience: i32) {
-        if self.local.is_some_and(|(_, at)| now.since(at) > patience) {
-            self.local = None;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use bevy::{ecs::system::StaticSystemParam, platform::time::Instant, prelude::*};
 use bevy_unlag_core::{
-    BitReader, CurrentTick, GameClock, MoveDiagnostics, MoveModel, Stall, StepContext, Tick, VisualOffset,
-    Wire,
+    CurrentTick, GameClock, MoveDiagnostics, MoveModel, Stall, StepContext, Tick, VisualOffset, Wire,
 };
 
 use crate::{
@@ -253,7 +252,7 @@ fn newest_ack<M: MoveModel>(
     let mut received_pushes = Vec::new();
     for bytes in incoming.drain() {
         stats.ack_bytes += bytes.len() as u64;
-        let Ok(ack) = Ack::<M>::read(&mut BitReader::new(&bytes)) else {
+        let Ok(ack) = Ack::<M>::from_bytes(&bytes) else {
             stats.malformed += 1;
             continue;
         };

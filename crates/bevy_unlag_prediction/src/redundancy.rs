@@ -1,6 +1,6 @@
 //! Selection of moves for a packet: new moves, and older ones whose packets may be lost.
 
-use bevy_unlag_core::{BitWriter, LastReceivedSnapshot, MoveModel, Tick, Wire};
+use bevy_unlag_core::{LastReceivedSnapshot, MoveModel, Tick, Wire};
 
 use crate::{
     packet::{MAX_MOVES, MovePacket, MoveRun},
@@ -93,7 +93,5 @@ pub(crate) fn last_packet<M: MoveModel>(
     let check = StateCheck::of::<M>(&result, tick, coarse);
     let ack_bits = last_received.to_ack_bits(tick);
     let packet = MovePacket { epoch, sequence, newest: tick.0 as u16, ack_bits, check, runs };
-    let mut w = BitWriter::default();
-    packet.write(&mut w);
-    Some(w.finish())
+    Some(packet.to_bytes())
 }

@@ -12,35 +12,14 @@ use crate::*;
 
 /// Registers the public types for inspectors. [`PredictedValue`] is registered where its value is known.
 pub(crate) fn register_types<M: MoveModel>(app: &mut App) {
-    app.register_type::<ClockSteering>()
-        .register_type::<ControlEnd>()
-        .register_type::<ControlTransferred>()
-        .register_type::<IncomingControlOffers>()
-        .register_type::<IncomingMoveAcks>()
-        .register_type::<IncomingMoves>()
-        .register_type::<MoveTrace>()
-        .register_type::<OutgoingMoveAcks>()
-        .register_type::<OutgoingControlOffers>()
-        .register_type::<OutgoingMoves>()
-        .register_type::<PredictedCount>()
-        .register_type::<PredictionConfig>()
-        .register_type::<PredictionDebug>()
-        .register_type::<PredictionStats>()
-        .register_type::<SendThrottle>()
-        .register_type::<TimeDiscrepancy>()
-        .register_type::<TimeDiscrepancyDetected>()
-        .register_type::<AuthorityPawn<M>>()
-        .register_type::<AutonomousPawn<M>>()
-        .register_type::<CachedConfigHash<M>>()
-        .register_type::<Correction<M>>()
-        .register_type::<HostPawn<M>>()
-        .register_type::<MoveOutcome<M>>()
-        .register_type::<MoveQueue<M>>()
-        .register_type::<PublishedExtrapolation<M>>()
-        .register_type::<SavedMoves<M>>()
-        .register_type::<ScheduledPushes<M>>()
-        .register_type::<ServerCorrection<M>>()
-        .register_type::<ServerPawn<M>>();
+    bevy_unlag_core::register_types! { app:
+        ClockSteering, ControlEnd, ControlTransferred, IncomingControlOffers, IncomingMoveAcks,
+        IncomingMoves, MoveTrace, OutgoingMoveAcks, OutgoingControlOffers, OutgoingMoves, PredictedCount,
+        PredictionConfig, PredictionDebug, PredictionStats, SendThrottle, TimeDiscrepancy,
+        TimeDiscrepancyDetected, AuthorityPawn<M>, AutonomousPawn<M>, CachedConfigHash<M>, Correction<M>,
+        HostPawn<M>, MoveOutcome<M>, MoveQueue<M>, PublishedExtrapolation<M>, SavedMoves<M>,
+        ScheduledPushes<M>, ServerCorrection<M>, ServerPawn<M>,
+    }
     #[cfg(feature = "gizmos")]
     app.register_type::<CorrectionView>();
 }
@@ -69,17 +48,7 @@ macro_rules! model_type_paths {
     )*};
 }
 
-model_type_paths!(
-    AuthorityPawn,
-    AutonomousPawn,
-    CachedConfigHash,
-    Correction,
-    HostPawn,
-    MoveOutcome,
-    MoveQueue,
-    PublishedExtrapolation,
-    SavedMoves,
-    ScheduledPushes,
-    ServerCorrection,
-    ServerPawn,
-);
+model_type_paths! {
+    AuthorityPawn, AutonomousPawn, CachedConfigHash, Correction, HostPawn, MoveOutcome, MoveQueue,
+    PublishedExtrapolation, SavedMoves, ScheduledPushes, ServerCorrection, ServerPawn,
+}

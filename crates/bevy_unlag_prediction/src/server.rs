@@ -5,8 +5,7 @@ use core::time::Duration;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, GameClock, MoveDiagnostics, MoveModel, SnapshotAcks, Stall,
-    StepContext, StepEvent, Wire,
+    CurrentTick, GameClock, MoveDiagnostics, MoveModel, SnapshotAcks, Stall, StepContext, StepEvent, Wire,
 };
 
 use crate::{
@@ -78,7 +77,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
             if queue.belongs_to_other_pawn(&bytes) {
                 continue;
             }
-            let Ok(packet) = MovePacket::<M::Input>::read(&mut BitReader::new(&bytes)) else {
+            let Ok(packet) = MovePacket::<M::Input>::from_bytes(&bytes) else {
                 stats.malformed += 1;
                 trace!(target: "bevy_unlag::moves", "server: {entity} sent {} malformed bytes", bytes.len());
                 continue;
@@ -335,7 +334,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             .map(|seconds| ticks(seconds, dt).cast_unsigned());
     for (entity, state, mut queue, mut pushes, account, (mut outgoing, mut offers), mut stats) in &mut pawns {
         let last_run = queue.last_run_in_epoch();
-        if queue.epoch.is_none() {
+        if queue.clock.epoch.is_none() {
             queue.restart(tick.0);
         }
         if last_run.is_none() {
@@ -356,7 +355,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             continue;
         }
         if queue.offered {
-            offers.0.push(ControlOffer::of(&queue, state, tick.0).encode());
+            offers.0.push(ControlOffer::of(&queue, state, tick.0).to_bytes());
             queue.since_ack = 0;
             continue;
         }
@@ -370,7 +369,7 @@ pub(crate) fn send_acks<M: MoveModel>(
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
         let ack = MoveAck {
-            epoch: queue.epoch.unwrap_or(0),
+            epoch: queue.clock.epoch.unwrap_or(0),
             sequence: queue.sequence,
             acked: last_run.map_or(AckedMove::Start { now: tick.0 }, |run| AckedMove::Move(run.0 as u16)),
             queued_moves: queue.consecutive_queued_moves(),
@@ -397,9 +396,7 @@ pub(crate) fn send_acks<M: MoveModel>(
                 queue.pending_correction = None;
             }
         }
-        let mut w = BitWriter::default();
-        ack.write(&mut w);
-        let bytes = w.finish();
+        let bytes = ack.to_bytes();
         trace!(
             target: "bevy_unlag::moves",
             "server: to {entity} {:?} at {}: {:?}", ack.acked, M::position(state), queue.pending_correction,

@@ -93,15 +93,14 @@ impl PredictionStats {
     }
 
     pub(crate) fn count_cause(&mut self, cause: CorrectionCause) {
-        if let Some(count) = self.by_cause.get_mut(cause.index()) {
-            *count = count.saturating_add(1);
-        }
+        let count = &mut self.by_cause[cause as usize];
+        *count = count.saturating_add(1);
     }
 
     /// Returns the number of corrections with this cause.
     #[must_use]
     pub fn corrections_of(&self, cause: CorrectionCause) -> u32 {
-        self.by_cause.get(cause.index()).copied().unwrap_or(0)
+        self.by_cause[cause as usize]
     }
 }
 

@@ -39,25 +39,16 @@ pub enum RewindSystems {
 
 /// Plugin that records the frames of every pawn of the model `M` that has a [`FrameHistory`].
 #[doc(alias = "lag compensation")]
-#[derive(Debug)]
 pub struct RewindPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for RewindPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(RewindPlugin<M>);
 
 impl<M: MoveModel> Plugin for RewindPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<RewindQueryPlugin>() {
-            app.add_plugins(RewindQueryPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, RewindQueryPlugin);
         app.init_resource::<SetupDiagnostics>()
             .add_systems(Update, missing_hit_boxes::report_missing_hit_boxes);
-        if !app.is_plugin_added::<PathRecordingPlugin<M>>() {
-            app.add_plugins(PathRecordingPlugin::<M>::default());
-        }
+        bevy_unlag_core::add_missing_plugin(app, PathRecordingPlugin::<M>::default());
         // An error says only that the plugin of another model has done so.
         let _ = app.try_register_required_components::<RecordTransform, FrameHistory>();
     }
@@ -70,12 +61,8 @@ pub struct RewindQueryPlugin;
 
 impl Plugin for RewindQueryPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<TransformRecordingPlugin>() {
-            app.add_plugins(TransformRecordingPlugin);
-        }
-        if !app.is_plugin_added::<LimbNodesPlugin>() {
-            app.add_plugins(LimbNodesPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, TransformRecordingPlugin);
+        bevy_unlag_core::add_missing_plugin(app, LimbNodesPlugin);
         if cfg!(debug_assertions) {
             app.add_systems(
                 PostUpdate,

@@ -110,20 +110,13 @@ impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
 /// Interpolates the component `C` of proxies between its updates, for turrets, doors, lids or aim
 /// directions. In every frame it writes the value from the [`ComponentInbox`] to the component.
 #[doc(alias = "InterpolationRegistrationExt")]
-#[derive(Debug)]
 pub struct SmoothedComponentPlugin<C>(PhantomData<fn() -> C>);
 
-impl<C> Default for SmoothedComponentPlugin<C> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(SmoothedComponentPlugin<C>);
 
 impl<C: Interpolate + PartialEq + Component<Mutability = Mutable>> Plugin for SmoothedComponentPlugin<C> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<SmoothingPlugin>() {
-            app.add_plugins(SmoothingPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, SmoothingPlugin);
         app.add_systems(PreUpdate, receive::<C>.in_set(SmoothingSystems::Receive))
             .add_systems(PostUpdate, draw::<C>.in_set(SmoothingSystems::Blend));
     }

@@ -36,20 +36,13 @@ pub enum SmoothingSystems {
 /// server.
 ///
 /// It works without lag compensation: rewind reads the same paths.
-#[derive(Debug)]
 pub struct PathRecordingPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for PathRecordingPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(PathRecordingPlugin<M>);
 
 impl<M: MoveModel> Plugin for PathRecordingPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<TransformRecordingPlugin>() {
-            app.add_plugins(TransformRecordingPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, TransformRecordingPlugin);
         app.add_systems(FixedPostUpdate, published_path::record::<M>.in_set(SmoothingSystems::Record));
     }
 }
@@ -60,12 +53,8 @@ pub struct TransformRecordingPlugin;
 
 impl Plugin for TransformRecordingPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<TickPlugin>() {
-            app.add_plugins(TickPlugin);
-        }
-        if !app.is_plugin_added::<VisualPlugin>() {
-            app.add_plugins(VisualPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, TickPlugin);
+        bevy_unlag_core::add_missing_plugin(app, VisualPlugin);
         reflection::register_types(app);
         app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()
@@ -89,12 +78,8 @@ pub struct SmoothingPlugin;
 
 impl Plugin for SmoothingPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<VisualPlugin>() {
-            app.add_plugins(VisualPlugin);
-        }
-        if !app.is_plugin_added::<GameClockPlugin>() {
-            app.add_plugins(GameClockPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, VisualPlugin);
+        bevy_unlag_core::add_missing_plugin(app, GameClockPlugin);
         reflection::register_types(app);
         app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()

@@ -14,20 +14,13 @@ use crate::plugin::{SmoothingPlugin, SmoothingSystems};
 /// that walls deflect them and floors support them; without this plugin they are extrapolated without
 /// collision. Pawns of another [`PawnModel`] are left alone. Costs one cheap step per such proxy and frame, and some more after an update.
 #[doc(alias = "SimulateMovement")]
-#[derive(Debug)]
 pub struct ProxySimulationPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for ProxySimulationPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(ProxySimulationPlugin<M>);
 
 impl<M: MoveModel> Plugin for ProxySimulationPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<SmoothingPlugin>() {
-            app.add_plugins(SmoothingPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, SmoothingPlugin);
         app.add_systems(PostUpdate, simulate::<M>.in_set(SmoothingSystems::Simulate));
     }
 }

@@ -90,9 +90,7 @@ pub struct HealthPlugin;
 
 impl Plugin for HealthPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<TickPlugin>() {
-            app.add_plugins(TickPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, TickPlugin);
         reflection::register_health_types(app);
         app.init_resource::<RespawnRules>()
             .add_message::<Damage>()

@@ -45,20 +45,13 @@ pub enum WeaponSystems {
 }
 
 /// Adds weapons to pawns of the movement model `M`. Predict [`WithWeapons<M>`] instead of `M`.
-#[derive(Debug)]
 pub struct WeaponsPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for WeaponsPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(WeaponsPlugin<M>);
 
 impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<RewindQueryPlugin>() {
-            app.add_plugins(RewindQueryPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, RewindQueryPlugin);
         arsenal_asset::add(app);
         // Once, however many models carry weapons.
         if !app.world().contains_resource::<ProjectilesInFlight>() {

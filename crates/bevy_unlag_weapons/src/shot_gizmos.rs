@@ -15,20 +15,13 @@ const KEPT: usize = 64;
 /// screen showed them and, if this app is the server, in blue where it rewound them and in grey where they
 /// were in the present. A client only has its own half: a game can pass the server's to
 /// [`RewindView::push_tested`]. Add it after Bevy's plugins.
-#[derive(Debug)]
 pub struct ShotViewPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for ShotViewPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+bevy_unlag_core::marker_impls!(ShotViewPlugin<M>);
 
 impl<M: MoveModel> Plugin for ShotViewPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<RewindViewPlugin>() {
-            app.add_plugins(RewindViewPlugin);
-        }
+        bevy_unlag_core::add_missing_plugin(app, RewindViewPlugin);
         app.init_resource::<EvidenceLog>()
             .init_resource::<Arsenal>()
             .add_message::<ShotFired>()

@@ -26,7 +26,7 @@ mod unsolicited_pongs;
 use bevy::prelude::*;
 use lightyear::{
     connection::host::HostClient,
-    link::Link,
+    link::{Link, RecvPayload},
     prelude::{Connected, LinkOf},
 };
 use lightyear_sync::ping::plugin::PingSystems;
@@ -105,6 +105,16 @@ pub fn check_packet(bytes: &[u8]) -> Result<usize, IngressRefusal> {
         Ok(())
     })?;
     Ok(items)
+}
+
+/// Keeps the received payloads that `keep` accepts, in their order.
+pub(crate) fn retain_received(link: &mut Link, mut keep: impl FnMut(&RecvPayload) -> bool) {
+    for _ in 0..link.recv.len() {
+        let Some(payload) = link.recv.pop() else { break };
+        if keep(&payload) {
+            link.recv.push_raw(payload);
+        }
+    }
 }
 
 /// Drops what a client sends between its token and its connection: nothing would ever read it.

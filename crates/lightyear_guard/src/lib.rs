@@ -19,6 +19,7 @@ mod clock;
 #[doc(hidden)]
 pub mod fuzzing;
 mod ingress;
+mod named_enum;
 mod plugin;
 mod protocol;
 mod reflection;

@@ -36,9 +36,7 @@ impl Plugin for MovementModePlugin {
 
 /// Adds the modes and cues of a capsule model.
 pub(super) fn add<M: MoveModel<State: HasCapsule, Event: HasMoveEvent>>(app: &mut App) {
-    if !app.is_plugin_added::<MovementModePlugin>() {
-        app.add_plugins(MovementModePlugin);
-    }
+    bevy_unlag_core::add_missing_plugin(app, MovementModePlugin);
     app.share_pawn_events::<M, MoveCue>(|event| event.move_event().and_then(MoveCue::of))
         .add_systems(FixedLast, read_modes::<M>.in_set(TickSystems));
 }

@@ -1,6 +1,6 @@
 //! Markers of pawns on the server, for any character.
 
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::PawnClass;
@@ -24,24 +24,7 @@ pub struct CharacterPawn<C: Character>(PhantomData<fn() -> C>);
 #[require(ReplicatedPawn, ServerPawn<C>, Transform)]
 pub struct NpcPawn<C: Character>(PhantomData<fn() -> C>);
 
-macro_rules! marker {
-    ($name:ident) => {
-        impl<C: Character> Default for $name<C> {
-            fn default() -> Self {
-                Self(PhantomData)
-            }
-        }
-
-        impl<C: Character> fmt::Debug for $name<C> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(stringify!($name))
-            }
-        }
-    };
-}
-
-marker!(CharacterPawn);
-marker!(NpcPawn);
+bevy_unlag_core::marker_impls!(CharacterPawn<C: Character>, NpcPawn<C: Character>);
 
 /// Completes a pawn that was spawned without state or equipment.
 pub(super) fn complete<C: Character>(

@@ -70,14 +70,6 @@ impl PadStick {
         Self { x, y, dead_zone: CircleDeadZone::default(), pad: None }
     }
 
-    /// Sets the radius within which the stick counts as centred, 0 to 0.9. Outside, the deflection grows from 0
-    /// at the edge to 1.
-    #[must_use]
-    pub fn with_dead_zone(mut self, radius: f32) -> Self {
-        self.dead_zone = CircleDeadZone::new(if radius.is_finite() { radius.clamp(0.0, 0.9) } else { 0.0 });
-        self
-    }
-
     /// Key of the deflection in the store, which is without a dead zone.
     fn raw(self, pad: Option<Entity>) -> Self {
         Self { dead_zone: CircleDeadZone::ZERO, pad, ..self }

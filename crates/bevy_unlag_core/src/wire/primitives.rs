@@ -163,6 +163,17 @@ impl<T: Wire> Wire for Option<T> {
     }
 }
 
+impl<A: Wire, B: Wire> Wire for (A, B) {
+    fn write(&self, w: &mut BitWriter) {
+        self.0.write(w);
+        self.1.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok((A::read(r)?, B::read(r)?))
+    }
+}
+
 /// The elements in order.
 impl<T: Wire, const N: usize> Wire for [T; N] {
     fn write(&self, w: &mut BitWriter) {

@@ -1,14 +1,14 @@
 //! Client side of clock synchronisation: sends pings and evaluates pongs.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire};
+use bevy_unlag_core::Wire;
 use bevy_unlag_smoothing::{ServerClock, ServerClockConfig};
 use lightyear::prelude::*;
 
 use super::{ClockPing, ClockPong, FrameTime};
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
-    protocol::{ClockChannel, PingMessage, PongMessage},
+    bandwidth::Bandwidth,
+    protocol::{PingMessage, PongMessage},
 };
 
 /// Maximum number of unanswered pings: more than three seconds of them.
@@ -88,11 +88,7 @@ fn send_pings(
 ) {
     for (mut link, mut questions) in &mut links {
         let Some(ping) = questions.next_ping(time.real.elapsed_secs_f64(), time.now()) else { continue };
-        let mut w = BitWriter::default();
-        ping.write(&mut w);
-        let bytes = w.finish();
-        bandwidth.count(MessageClass::Pings, bytes.len(), 1);
-        link.send::<ClockChannel>(PingMessage(bytes));
+        bandwidth.send(&mut link, ping.to_bytes());
     }
 }
 
@@ -104,9 +100,8 @@ fn receive_pongs(
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (mut link, mut questions) in &mut links {
-        for message in link.receive() {
-            bandwidth.count(MessageClass::Pongs, message.0.len(), 1);
-            let Ok(pong) = ClockPong::read(&mut BitReader::new(&message.0)) else { continue };
+        for message in bandwidth.receive(&mut link) {
+            let Ok(pong) = ClockPong::from_bytes(&message.0) else { continue };
             let Some(sent) = questions.settle(pong.id) else { continue };
             let (received, answered) = pong.seconds(fixed.timestep().as_secs_f64());
             clock.sample(sent, received, answered, time.now());

@@ -1,13 +1,13 @@
 //! Server side of clock synchronisation: rate-limited replies to pings.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, TickPlugin, Wire};
+use bevy_unlag_core::{TickPlugin, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::{ClockPing, ClockPong, TickTime};
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
-    protocol::{ClockChannel, PingMessage, PongMessage},
+    bandwidth::Bandwidth,
+    protocol::{PingMessage, PongMessage},
 };
 
 /// Replies per second and client: twice as many as our clients request.
@@ -46,9 +46,7 @@ impl PendingPings {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    if !app.is_plugin_added::<TickPlugin>() {
-        app.add_plugins(TickPlugin);
-    }
+    bevy_unlag_core::add_missing_plugin(app, TickPlugin);
     app.add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
         commands.entity(added.entity).insert(PendingPings::default());
     })
@@ -65,9 +63,8 @@ fn receive_pings(
     let passed = time.frame.real.delta_secs();
     for (mut link, mut enquiries) in &mut links {
         enquiries.pass(passed);
-        for message in link.receive() {
-            bandwidth.count(MessageClass::Pings, message.0.len(), 1);
-            if let Ok(ping) = ClockPing::read(&mut BitReader::new(&message.0)) {
+        for message in bandwidth.receive(&mut link) {
+            if let Ok(ping) = ClockPing::from_bytes(&message.0) {
                 enquiries.admit(ping, now);
             }
         }
@@ -82,11 +79,7 @@ fn send_pongs(
     let now = time.after_steps();
     for (mut link, mut enquiries) in &mut links {
         for (ping, received) in enquiries.waiting.iter_mut().filter_map(Option::take) {
-            let mut w = BitWriter::default();
-            ClockPong::new(ping.id, received, now).write(&mut w);
-            let bytes = w.finish();
-            bandwidth.count(MessageClass::Pongs, bytes.len(), 1);
-            link.send::<ClockChannel>(PongMessage(bytes));
+            bandwidth.send(&mut link, ClockPong::new(ping.id, received, now).to_bytes());
         }
     }
 }

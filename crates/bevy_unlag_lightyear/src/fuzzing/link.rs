@@ -151,7 +151,7 @@ fn kind<M: 'static>(world: &World) -> u16 {
 fn change(world: &World) -> u16 {
     let kinds = &world.resource::<MessageRegistry>().kind_map;
     let name = |id: u16| kinds.kind(id).and_then(|kind| kinds.name(kind));
-    let is_it = |id: &u16| name(*id).is_some_and(|name| name.contains("::predicted::Change<"));
+    let is_it = |id: &u16| name(*id).is_some_and(|name| name.contains("::predicted_component::Change<"));
     (0..u16::MAX).find(is_it).expect("the game has replicated such a component")
 }
 

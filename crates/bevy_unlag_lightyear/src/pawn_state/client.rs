@@ -5,14 +5,13 @@ use std::collections::VecDeque;
 
 use bevy::{ecs::world::EntityWorldMut, prelude::*};
 use bevy_unlag_core::{NetRole, ServerLeft, Tick};
-use lightyear::prelude::*;
 
 use super::{
     PawnStateTypes, PawnStates,
     encoding::{self, Change},
 };
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::ServerMessages,
     client::ReceiveSystems,
     net_ids::NetIdMap,
     pawn_event::{EVENT, receive_event},
@@ -37,17 +36,17 @@ pub(crate) fn plugin(app: &mut App) {
         .add_observer(|_: On<ServerLeft>, mut waiting: ResMut<Waiting>| waiting.0.clear())
         .add_systems(
             PreUpdate,
-            (apply_spawned.run_if(any_match), collect, apply_changes.run_if(is_waiting))
+            (
+                apply_spawned.run_if(any_match_filter::<(With<PawnStates>, Spawned)>),
+                collect,
+                apply_changes.run_if(|waiting: Res<Waiting>| !waiting.0.is_empty()),
+            )
                 .chain()
                 .in_set(ReceiveSystems::States),
         );
 }
 
 type Spawned = (With<NetRole>, Without<ReceivedTicks>);
-
-fn any_match(pawns: Query<(), (With<PawnStates>, Spawned)>) -> bool {
-    !pawns.is_empty()
-}
 
 /// Takes the states that came with a pawn's spawn, once its role is known.
 fn apply_spawned(world: &mut World, pawns: &mut QueryState<(Entity, &PawnStates), Spawned>) {
@@ -63,22 +62,14 @@ fn apply_spawned(world: &mut World, pawns: &mut QueryState<(Entity, &PawnStates)
 
 fn collect(
     time: Res<Time<Real>>,
-    mut links: Query<&mut MessageReceiver<PawnStateMessage>, With<Client>>,
+    mut messages: ServerMessages<PawnStateMessage>,
     mut waiting: ResMut<Waiting>,
-    mut bandwidth: ResMut<Bandwidth>,
 ) {
-    for mut link in &mut links {
-        for message in link.receive() {
-            bandwidth.count(MessageClass::PawnStates, message.0.len(), 1);
-            let room = MAX_WAITING - waiting.0.len().min(MAX_WAITING);
-            let changes = encoding::read(&message.0).into_iter().take(room);
-            waiting.0.extend(changes.map(|change| (time.elapsed(), change)));
-        }
+    for message in messages.take() {
+        let room = MAX_WAITING - waiting.0.len().min(MAX_WAITING);
+        let changes = encoding::read(&message.0).into_iter().take(room);
+        waiting.0.extend(changes.map(|change| (time.elapsed(), change)));
     }
-}
-
-fn is_waiting(waiting: Res<Waiting>) -> bool {
-    !waiting.0.is_empty()
 }
 
 /// Applies the changes whose pawn has spawned.

@@ -1,6 +1,6 @@
 //! Encoding of changes of pawn states.
 
-use bevy_unlag_core::{BitReader, NetId, Tick, Wire};
+use bevy_unlag_core::{NetId, Tick, Wire};
 
 use super::MAX_VALUE_BYTES;
 
@@ -42,7 +42,7 @@ pub(super) fn write<'a>(now: Tick, changes: impl Iterator<Item = &'a Change>, mu
 pub(super) fn read(message: &[u8]) -> Vec<Change> {
     let mut changes = Vec::new();
     let Some((head, mut rest)) = message.split_first_chunk::<4>() else { return changes };
-    let Ok(now) = Tick::read(&mut BitReader::new(head)) else { return changes };
+    let Ok(now) = Tick::from_bytes(head) else { return changes };
     while let Some(([low, high, kind, age, length], after)) = rest.split_first_chunk::<5>() {
         let (bytes, after) = match *length {
             REMOVED => (None, after),

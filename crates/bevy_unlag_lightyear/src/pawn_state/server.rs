@@ -2,7 +2,7 @@
 
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
-use bevy_unlag_core::{BitWriter, CurrentTick, NetId, Tick, Wire};
+use bevy_unlag_core::{CurrentTick, NetId, Tick, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::{
@@ -10,12 +10,8 @@ use super::{
     encoding::{self, Change},
 };
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
-    pawn::ReplicatedPawn,
-    pawn_event::EVENT,
-    protocol::{PawnStateMessage, ServerEventChannel},
-    server::SendSystems,
-    visibility::ComponentFilters,
+    bandwidth::Bandwidth, pawn::ReplicatedPawn, pawn_event::EVENT, protocol::PawnStateMessage,
+    server::SendSystems, visibility::ComponentFilters,
 };
 
 /// Changes and events of this frame, with their pawns.
@@ -55,9 +51,7 @@ pub(super) fn add_type<C: Wire + Component<Mutability = Mutable>>(app: &mut App,
                         mut pawns: Query<(Entity, &NetId, &C, &mut PawnStates), Changed<C>>,
                         mut changes: ResMut<OutgoingChanges>| {
         for (entity, id, value, mut states) in &mut pawns {
-            let mut w = BitWriter::default();
-            value.write(&mut w);
-            store(&mut states, &mut changes, (entity, *id), (kind, tick.0), Some(w.finish()));
+            store(&mut states, &mut changes, (entity, *id), (kind, tick.0), Some(value.to_bytes()));
         }
     };
     let collect_removed = move |tick: Res<CurrentTick>,
@@ -113,8 +107,7 @@ fn send(
             !predicted && filters.shows(visible, *pawn)
         });
         encoding::write(tick.0, seen.map(|(_, change)| change), |message| {
-            bandwidth.count(MessageClass::PawnStates, message.len(), 1);
-            link.send::<ServerEventChannel>(PawnStateMessage(message));
+            bandwidth.send(&mut link, message);
         });
     }
 }

@@ -1,13 +1,13 @@
 //! Announcement of the server's game speed, which its clients follow.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, GameClock, Wire};
+use bevy_unlag_core::{GameClock, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::Bandwidth,
     link::GameSpeed,
-    protocol::{GameSpeedMessage, ServerEventChannel, SpeedAnnouncement, bytes},
+    protocol::{GameSpeedMessage, ServerEventChannel, SpeedAnnouncement},
 };
 
 /// On a server: its last announcement.
@@ -48,10 +48,8 @@ fn announce(
     }
     last.0 = SpeedAnnouncement { number: last.0.number.wrapping_add(1), speed };
     clock.set_speed(f64::from(speed));
-    let bytes = bytes(&last.0);
     for mut link in &mut links {
-        bandwidth.count(MessageClass::Hello, bytes.len(), 1);
-        link.send::<ServerEventChannel>(GameSpeedMessage(bytes.clone()));
+        bandwidth.send(&mut link, last.0.to_bytes());
     }
 }
 
@@ -64,7 +62,7 @@ fn inform_late_joiner(
     if last.0.speed != 1.0
         && let Ok(mut link) = links.get_mut(connected.entity)
     {
-        link.send::<ServerEventChannel>(GameSpeedMessage(bytes(&last.0)));
+        link.send::<ServerEventChannel>(GameSpeedMessage(last.0.to_bytes()));
     }
 }
 
@@ -77,9 +75,8 @@ fn receive_speed(
 ) {
     for (entity, known, mut link) in &mut links {
         let mut known = known.map(|known| known.0);
-        for message in link.receive() {
-            bandwidth.count(MessageClass::Hello, message.0.len(), 1);
-            let Ok(announced) = SpeedAnnouncement::read(&mut BitReader::new(&message.0)) else { continue };
+        for message in bandwidth.receive(&mut link) {
+            let Ok(announced) = SpeedAnnouncement::from_bytes(&message.0) else { continue };
             // Announcements may overtake each other.
             if known.is_some_and(|known| announced.number.wrapping_sub(known).cast_signed() <= 0) {
                 continue;
@@ -115,17 +112,17 @@ mod tests {
 
     #[test]
     fn announced_speed_survives_a_round_trip_and_invalid_ones_are_errors() {
-        let read = |bytes: &[u8]| SpeedAnnouncement::read(&mut BitReader::new(bytes));
+        let read = |bytes: &[u8]| SpeedAnnouncement::from_bytes(bytes);
         let sent = SpeedAnnouncement { number: 200, speed: 0.3 };
-        assert_eq!(bytes(&sent).len(), 5);
-        assert_eq!(read(&bytes(&sent)), Ok(sent));
+        assert_eq!(sent.to_bytes().len(), 5);
+        assert_eq!(read(&sent.to_bytes()), Ok(sent));
         for speed in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.5] {
             assert_eq!(
-                read(&bytes(&SpeedAnnouncement { speed, ..sent })),
+                read(&SpeedAnnouncement { speed, ..sent }.to_bytes()),
                 Err(WireError::Invalid),
                 "{speed}"
             );
         }
-        assert_eq!(read(&bytes(&sent)[..4]), Err(WireError::Ended));
+        assert_eq!(read(&sent.to_bytes()[..4]), Err(WireError::Ended));
     }
 }

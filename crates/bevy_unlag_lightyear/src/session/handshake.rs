@@ -10,7 +10,7 @@ use bevy::{
 use bevy_replicon::{
     client::ClientSystems, prelude::ClientState as ReplicationState, shared::protocol::ProtocolHash,
 };
-use bevy_unlag_core::{BitReader, SimulationRate, Wire};
+use bevy_unlag_core::{SimulationRate, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 use lightyear_guard::{IngressRefusal, Kick, KickReason, PendingKick, SetupDifference, record_refusal};
 
@@ -20,11 +20,9 @@ use super::{
     restart::{KnownEpoch, MatchEpoch},
 };
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::Bandwidth,
     models::{NetModels, any_pawn_has_moved, current_setup},
-    protocol::{
-        Hello, HelloMessage, ProtocolVersion, ServerEventChannel, Setup, SetupChannel, SetupMessage, bytes,
-    },
+    protocol::{Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage},
 };
 
 /// Client and server have different protocols. Written once on the client, right after it has connected; the
@@ -187,9 +185,7 @@ fn write_hello(
     let tick = u32::try_from(fixed.timestep().as_nanos()).unwrap_or(u32::MAX);
     let snapshot_ticks = rate.snapshot_ticks.min(255) as u8;
     let hello = Hello { version: version.0, registry: registries.hash(), tick, snapshot_ticks, setup };
-    let bytes = bytes(&hello);
-    bandwidth.count(MessageClass::Hello, bytes.len(), 1);
-    link.send::<ServerEventChannel>(HelloMessage(bytes));
+    bandwidth.send(&mut link, hello.to_bytes());
 }
 
 fn receive_hello(
@@ -202,12 +198,10 @@ fn receive_hello(
     mut commands: Commands,
 ) {
     for (entity, mut link, overtaken) in &mut links {
-        for hello in link.receive() {
-            bandwidth.count(MessageClass::Hello, hello.0.len(), 1);
-            let mut r = BitReader::new(&hello.0);
+        for hello in bandwidth.receive(&mut link) {
             // Servers of any version send at least their version.
-            let server = r.clone().bits(32).unwrap_or(0);
-            match Hello::read(&mut r) {
+            let server = u32::from_bytes(&hello.0).unwrap_or(0);
+            match Hello::from_bytes(&hello.0) {
                 Ok(hello) if hello.version == version.0 && hello.registry == registries.hash() => {
                     let server = SimulationRate {
                         tick: Duration::from_nanos(hello.tick.into()),
@@ -259,7 +253,7 @@ fn compare_setup(
         let mut link = world.entity_mut(entity);
         link.remove::<PendingSetup>();
         if let Some(mut sender) = link.get_mut::<MessageSender<SetupMessage>>() {
-            sender.send::<SetupChannel>(SetupMessage(bytes(&own)));
+            sender.send::<SetupChannel>(SetupMessage(own.to_bytes()));
         }
     }
 }
@@ -288,7 +282,7 @@ fn receive_setups(
     for (entity, peer, mut link, judged) in &mut links {
         let mut judged = judged.map(|judged| judged.0);
         for message in link.receive() {
-            let Ok(client) = Setup::read(&mut BitReader::new(&message.0)) else {
+            let Ok(client) = Setup::from_bytes(&message.0) else {
                 commands
                     .queue(move |world: &mut World| record_refusal(world, entity, IngressRefusal::Content));
                 continue;
@@ -319,8 +313,6 @@ fn compare_client_setups(In(received): In<Vec<(Entity, PeerId, Setup)>>, world: 
 
 #[cfg(test)]
 mod tests {
-    use bevy_unlag_core::BitWriter;
-
     use super::*;
 
     #[test]
@@ -334,9 +326,7 @@ mod tests {
     #[test]
     fn setup_differences_are_named_and_a_setup_survives_a_round_trip() {
         let server = Setup { epoch: 200, config: 1, level: u32::MAX };
-        let mut w = BitWriter::default();
-        server.write(&mut w);
-        assert_eq!(Setup::read(&mut BitReader::new(&w.finish())), Ok(server));
+        assert_eq!(Setup::from_bytes(&server.to_bytes()), Ok(server));
         let found = |config, level| -> Vec<_> {
             differences(&server, &Setup { epoch: 200, config, level }).collect()
         };

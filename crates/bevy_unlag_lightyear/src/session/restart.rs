@@ -1,7 +1,7 @@
 //! Restart of the match on a running server: removes the state of the old match on both sides.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MatchReset, Tick, Wire};
+use bevy_unlag_core::{CurrentTick, MatchReset, Tick, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::handshake::PendingSetup;
@@ -100,10 +100,7 @@ fn announce_restart(
     let Some(began) = epoch.unannounced.filter(|began| tick.is_newer_than(*began)) else { return };
     epoch.unannounced = None;
     let number = epoch.number;
-    let mut w = BitWriter::default();
-    current_setup(world, number, None).write(&mut w);
-    began.write(&mut w);
-    let bytes = w.finish();
+    let bytes = (current_setup(world, number, None), began).to_bytes();
     let mut sent = 0;
     for mut link in links.iter_mut(world) {
         sent += 1;
@@ -126,13 +123,8 @@ fn receive_restart(
 ) {
     for (entity, known, mut link) in &mut links {
         let mut known = known.map(|known| known.0);
-        for message in link.receive() {
-            bandwidth.count(MessageClass::Hello, message.0.len(), 1);
-            let mut r = BitReader::new(&message.0);
-            let Ok((setup, tick)) = Setup::read(&mut r).and_then(|setup| Ok((setup, Tick::read(&mut r)?)))
-            else {
-                continue;
-            };
+        for message in bandwidth.receive(&mut link) {
+            let Ok((setup, tick)) = <(Setup, Tick)>::from_bytes(&message.0) else { continue };
             // Announcements may overtake each other.
             if known.is_some_and(|known| setup.epoch.wrapping_sub(known).cast_signed() <= 0) {
                 continue;

@@ -3,7 +3,7 @@
 use core::{fmt, time::Duration};
 
 use bevy::{ecs::message::Message, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter};
+use bevy_unlag_core::Wire;
 use lightyear::{
     connection::host::HostClient,
     prelude::{
@@ -15,7 +15,7 @@ use lightyear::{
 use lightyear_guard::{Kick, KickReason, PendingKick};
 
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::{Bandwidth, ServerMessages},
     protocol::{ServerEventChannel, ShutdownMessage},
 };
 
@@ -71,10 +71,8 @@ pub(super) fn client_plugin(app: &mut App) {
         .add_systems(PreUpdate, receive_shutdown.after(MessageSystems::Receive));
 }
 
-fn notice(left: Duration) -> ShutdownMessage {
-    let mut w = BitWriter::default();
-    w.bits(u32::try_from(left.as_millis()).unwrap_or(u32::MAX), 32);
-    ShutdownMessage(w.finish())
+fn notice(left: Duration) -> Vec<u8> {
+    u32::try_from(left.as_millis()).unwrap_or(u32::MAX).to_bytes()
 }
 
 fn announce(
@@ -86,9 +84,7 @@ fn announce(
     let left = shutdown.after;
     info!("the server will stop in {} s", left.as_secs_f32());
     for mut link in &mut links {
-        let notice = notice(left);
-        bandwidth.count(MessageClass::Hello, notice.0.len(), 1);
-        link.send::<ServerEventChannel>(notice);
+        bandwidth.send(&mut link, notice(left));
     }
     commands.insert_resource(PendingShutdown { left, over: Duration::ZERO, stopped: false });
 }
@@ -99,7 +95,7 @@ fn inform_late_joiner(
     mut links: Query<&mut MessageSender<ShutdownMessage>, With<ClientOf>>,
 ) {
     if let (Some(closing), Ok(mut link)) = (closing, links.get_mut(connected.entity)) {
-        link.send::<ServerEventChannel>(notice(closing.left));
+        link.send::<ServerEventChannel>(ShutdownMessage(notice(closing.left)));
     }
 }
 
@@ -133,19 +129,12 @@ fn close(
     }
 }
 
-fn receive_shutdown(
-    mut links: Query<&mut MessageReceiver<ShutdownMessage>, With<Client>>,
-    mut heard: MessageWriter<ServerShutdown>,
-    mut bandwidth: ResMut<Bandwidth>,
-) {
-    for mut link in &mut links {
-        for message in link.receive() {
-            bandwidth.count(MessageClass::Hello, message.0.len(), 1);
-            if let Ok(millis) = BitReader::new(&message.0).bits(32) {
-                let shutdown = ServerShutdown { left: Duration::from_millis(u64::from(millis)) };
-                warn!("{shutdown}");
-                heard.write(shutdown);
-            }
+fn receive_shutdown(mut messages: ServerMessages<ShutdownMessage>, mut heard: MessageWriter<ServerShutdown>) {
+    for message in messages.take() {
+        if let Ok(millis) = u32::from_bytes(&message.0) {
+            let shutdown = ServerShutdown { left: Duration::from_millis(u64::from(millis)) };
+            warn!("{shutdown}");
+            heard.write(shutdown);
         }
     }
 }

@@ -3,14 +3,10 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{LastReceivedSnapshot, LocalControl};
 use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
-use lightyear::prelude::*;
 
 use super::encoding::SnapshotReader;
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
-    client::ReceiveSystems,
-    net_ids::NetIdMap,
-    protocol::SnapshotMessage,
+    bandwidth::ServerMessages, client::ReceiveSystems, net_ids::NetIdMap, protocol::SnapshotMessage,
 };
 
 /// Maximum number of updates in an inbox that no system drains.
@@ -35,39 +31,35 @@ pub(crate) fn plugin(app: &mut App) {
 
 fn deliver(
     names: Res<NetIdMap>,
-    mut links: Query<&mut MessageReceiver<SnapshotMessage>, With<Client>>,
+    mut messages: ServerMessages<SnapshotMessage>,
     mut pawns: Query<(Option<&mut SnapshotInbox>, Has<LocalControl>)>,
     mut dropped: ResMut<DroppedSnapshots>,
     mut heard: ResMut<LastReceivedSnapshot>,
-    mut bandwidth: ResMut<Bandwidth>,
     mut commands: Commands,
 ) {
-    for mut link in &mut links {
-        for message in link.receive() {
-            bandwidth.count(MessageClass::Snapshots, message.0.len(), 1);
-            let Ok(updates) = SnapshotReader::read(&message.0) else {
+    for message in messages.take() {
+        let Ok(updates) = SnapshotReader::read(&message.0) else {
+            dropped.malformed += 1;
+            continue;
+        };
+        heard.record(updates.base());
+        for one in updates {
+            let Ok((name, update)) = one else {
                 dropped.malformed += 1;
+                break;
+            };
+            let Some(pawn) = names.get(name) else {
+                dropped.unknown += 1;
                 continue;
             };
-            heard.record(updates.base());
-            for one in updates {
-                let Ok((name, update)) = one else {
-                    dropped.malformed += 1;
-                    break;
-                };
-                let Some(pawn) = names.get(name) else {
-                    dropped.unknown += 1;
-                    continue;
-                };
-                match pawns.get_mut(pawn) {
-                    Ok((Some(mut inbox), _)) if inbox.0.len() < MAX_INBOX => inbox.0.push(update),
-                    // The own pawn is predicted and not smoothed, until shortly before its player leaves it.
-                    Ok((None, true)) => {
-                        commands.entity(pawn).insert(SnapshotInbox(vec![update]));
-                    }
-                    Ok((None, false)) => dropped.unknown += 1,
-                    _ => {}
+            match pawns.get_mut(pawn) {
+                Ok((Some(mut inbox), _)) if inbox.0.len() < MAX_INBOX => inbox.0.push(update),
+                // The own pawn is predicted and not smoothed, until shortly before its player leaves it.
+                Ok((None, true)) => {
+                    commands.entity(pawn).insert(SnapshotInbox(vec![update]));
                 }
+                Ok((None, false)) => dropped.unknown += 1,
+                _ => {}
             }
         }
     }

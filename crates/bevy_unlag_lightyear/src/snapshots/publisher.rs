@@ -14,10 +14,7 @@ use super::{
     priority::{Candidate, SnapshotQueue, weight},
 };
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
-    budget::SnapshotSendQueue,
-    protocol::{SnapshotChannel, SnapshotMessage},
-    server::SendSystems,
+    bandwidth::Bandwidth, budget::SnapshotSendQueue, protocol::SnapshotMessage, server::SendSystems,
     visibility::ComponentFilters,
 };
 
@@ -142,8 +139,7 @@ fn publish(
         let chosen = candidates.iter().map(|one| (due[one.index].id, &due[one.index].bits));
         encoding::write(tick.0, chosen, |bytes| {
             outlet.spend(bytes.len());
-            bandwidth.count(MessageClass::Snapshots, bytes.len(), 1);
-            sender.send::<SnapshotChannel>(SnapshotMessage(bytes));
+            bandwidth.send(&mut sender, bytes);
         });
 
         let sent = candidates.iter().map(|one| &due[one.index]);

@@ -11,19 +11,13 @@ use lightyear::{
 };
 
 use super::{
-    IngressLimits, IngressRefusal, IngressStats, LinkTraffic, pending_links::PendingLink,
+    IngressLimits, IngressRefusal, IngressStats, LinkTraffic, pending_links::PendingLink, retain_received,
     token_bucket::TokenBucket,
 };
 
 /// Decryption budget of a connected client.
-#[derive(Component)]
+#[derive(Component, Default)]
 pub(super) struct DecryptionBudget(TokenBucket);
-
-impl Default for DecryptionBudget {
-    fn default() -> Self {
-        Self(TokenBucket::FULL)
-    }
-}
 
 type Served = (With<LinkOf>, Without<HostClient>, Without<SkipNetcode>);
 
@@ -60,25 +54,22 @@ pub(super) fn filter_datagrams(
             _ => (&mut fresh, limits.pending_datagrams_per_second),
         };
         bucket.fill(rate, limits.burst, passed);
-        for _ in 0..link.recv.len() {
-            let Some(datagram) = link.recv.pop() else { break };
+        retain_received(&mut link, |datagram| {
             let is_known = connected || connecting;
-            let refusal = match client_datagram_form(&datagram) {
+            let refusal = match client_datagram_form(datagram) {
                 Some(DatagramForm::Request) => None,
                 Some(DatagramForm::Encrypted) if is_known => None,
                 _ => Some(IngressRefusal::NotNetcode),
             };
             let refusal = refusal.or_else(|| (!bucket.take(1.0)).then_some(IngressRefusal::Datagrams));
-            match refusal {
-                None => link.recv.push_raw(datagram),
-                Some(refusal) => {
-                    stats.refused.count(refusal);
-                    if let Some(traffic) = &mut traffic {
-                        traffic.refused.count(refusal);
-                    }
+            if let Some(refusal) = refusal {
+                stats.refused.count(refusal);
+                if let Some(traffic) = &mut traffic {
+                    traffic.refused.count(refusal);
                 }
             }
-        }
+            refusal.is_none()
+        });
     }
 }
 
@@ -88,14 +79,13 @@ pub(super) fn filter_server_datagrams(
     mut stats: ResMut<IngressStats>,
 ) {
     for mut link in &mut links {
-        for _ in 0..link.recv.len() {
-            let Some(datagram) = link.recv.pop() else { break };
-            if is_server_datagram(&datagram) {
-                link.recv.push_raw(datagram);
-            } else {
+        retain_received(&mut link, |datagram| {
+            let is_kept = is_server_datagram(datagram);
+            if !is_kept {
                 stats.refused.count(IngressRefusal::NotNetcode);
             }
-        }
+            is_kept
+        });
     }
 }
 

@@ -1,8 +1,9 @@
 //! Kicking clients with a reason.
 
-use core::{fmt, time::Duration};
+use core::time::Duration;
 
 use bevy::prelude::*;
+use derive_more::Display;
 use lightyear::{
     connection::host::HostClient,
     prelude::{server::ClientOf, *},
@@ -16,65 +17,41 @@ use crate::{
 };
 
 /// Difference between a client's setup and the server's.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Display, Reflect)]
 pub enum SetupDifference {
     /// The rules by which pawns move.
+    #[display("this game moves by other rules than the server: install the server's version and its mods")]
     Configuration,
     /// The fixed level.
+    #[display("this game's level is not the server's: install the server's version of the map")]
     Level,
 }
 
-impl fmt::Display for SetupDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Configuration => {
-                "this game moves by other rules than the server: install the server's version and its mods"
-            }
-            Self::Level => "this game's level is not the server's: install the server's version of the map",
-        })
-    }
-}
-
 /// Reason for which a client is kicked. `Display` is a sentence for the player.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Display, Reflect)]
 pub enum KickReason {
     /// The client sent packets that no honest client sends.
+    #[display("it received invalid packets: update the game and disable its mods")]
     InvalidPackets,
     /// The client exceeded the [`IngressLimits`] for too long.
+    #[display("this game sent too much data: close programs that use the network and rejoin")]
     Flood,
     /// The player has joined again with a fresh token; this was the old connection.
+    #[display("this player has joined from another place: play there, or close that game")]
     Replaced,
     /// Kicked by the game; the number is the game's own.
+    #[display("by a rule of the server (reason {_0}): ask its operator")]
     Game(u8),
     /// The client's setup differs from the server's, and `SetupRule` of `bevy_unlag_lightyear` does not let
     /// it stay.
+    #[display("{_0}")]
     Setup(SetupDifference),
     /// The server is stopping: `Shutdown` of `bevy_unlag_lightyear`.
+    #[display("it is shutting down: join again later, or join another server")]
     Shutdown,
     /// Too many reliable messages waited for it: its line cannot keep up, or it does not acknowledge.
+    #[display("the network connection is too slow: close other programs that use it")]
     QueueOverflow,
-}
-
-impl fmt::Display for KickReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidPackets => {
-                f.write_str("it received invalid packets: update the game and disable its mods")
-            }
-            Self::Flood => {
-                f.write_str("this game sent too much data: close programs that use the network and rejoin")
-            }
-            Self::Game(number) => write!(f, "by a rule of the server (reason {number}): ask its operator"),
-            Self::Setup(mismatch) => mismatch.fmt(f),
-            Self::Shutdown => f.write_str("it is shutting down: join again later, or join another server"),
-            Self::Replaced => {
-                f.write_str("this player has joined from another place: play there, or close that game")
-            }
-            Self::QueueOverflow => {
-                f.write_str("the network connection is too slow: close other programs that use it")
-            }
-        }
-    }
 }
 
 impl KickReason {
@@ -141,15 +118,10 @@ pub struct Kicked {
 
 /// On a client: the server has kicked this client. Written once; the connection is then closed. `Display`
 /// tells the player what to do.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Display, Reflect)]
 #[reflect(Message, Debug)]
+#[display("the server ended the connection: {_0}")]
 pub struct KickedByServer(pub KickReason);
-
-impl fmt::Display for KickedByServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server ended the connection: {}", self.0)
-    }
-}
 
 /// On the server's end of a link: the client has been kicked and its link closes soon.
 #[derive(Component, Reflect)]

@@ -4,6 +4,8 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 
+use crate::named_enum::named_enum;
+
 /// Limits on what a server accepts from its links: from addresses without a connection, and from clients.
 ///
 /// The defaults are several times what an honest client of a 128 Hz game sends at 300 ms round trip and 20 %
@@ -100,109 +102,58 @@ impl Default for IngressLimits {
     }
 }
 
-/// Why a packet or message was dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
-pub enum IngressRefusal {
-    /// Not a datagram that a netcode peer writes; the sender may be forged.
-    NotNetcode,
-    /// More datagrams than the decryption budget allows; the sender may be forged.
-    Datagrams,
-    /// Too many connection requests, in total or from one host.
-    ConnectionRequests,
-    /// A connection request whose token was not issued with the server's key; the sender may be forged.
-    ForeignToken,
-    /// Larger than a packet of this link can be, or shorter than its header.
-    Size,
-    /// A packet kind that clients do not send: compressed, or unknown.
-    PacketKind,
-    /// Inconsistent counts or lengths.
-    Malformed,
-    /// A channel on which clients do not send.
-    Channel,
-    /// A message type that clients do not send, or not on that channel.
-    Message,
-    /// A value that no honest client sends.
-    Content,
-    /// Too many fragments, or fragments that do not fit together.
-    Fragments,
-    /// A reliable or fragmented message too far ahead of a missing one; it is retransmitted. No offence.
-    BeyondWindow,
-    /// Exceeds [`IngressLimits::packets_per_second`].
-    Packets,
-    /// Exceeds [`IngressLimits::bytes_per_second`].
-    Bytes,
-    /// Exceeds [`IngressLimits::messages_per_second`].
-    Messages,
-    /// Exceeds [`IngressLimits::service_messages_per_second`].
-    ServiceMessages,
-    /// From a client that has been kicked.
-    PendingKick,
-    /// A game message about a pawn that the sender does not own. Two strikes: a client may send about a pawn
-    /// until it learns that it no longer owns it.
-    Owner,
-    /// A game message about a pawn that does not exist, or no longer. No offence.
-    UnknownPawn,
-    /// More game messages of a type than `MessageRules::per_second` of `bevy_unlag_lightyear`. One
-    /// strike: honest clients limit themselves.
-    Rate,
-    /// A game message that the game's own system rejected. No offence.
-    Rejected,
+named_enum! {
+    /// Why a packet or message was dropped.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
+    pub enum IngressRefusal {
+        /// Not a datagram that a netcode peer writes; the sender may be forged.
+        NotNetcode => "not netcode",
+        /// More datagrams than the decryption budget allows; the sender may be forged.
+        Datagrams => "too many datagrams",
+        /// Too many connection requests, in total or from one host.
+        ConnectionRequests => "too many newcomers",
+        /// A connection request whose token was not issued with the server's key; the sender may be forged.
+        ForeignToken => "somebody else's token",
+        /// Larger than a packet of this link can be, or shorter than its header.
+        Size => "size",
+        /// A packet kind that clients do not send: compressed, or unknown.
+        PacketKind => "kind of packet",
+        /// Inconsistent counts or lengths.
+        Malformed => "malformed",
+        /// A channel on which clients do not send.
+        Channel => "channel",
+        /// A message type that clients do not send, or not on that channel.
+        Message => "message",
+        /// A value that no honest client sends.
+        Content => "content",
+        /// Too many fragments, or fragments that do not fit together.
+        Fragments => "fragments",
+        /// A reliable or fragmented message too far ahead of a missing one; it is retransmitted. No offence.
+        BeyondWindow => "too far ahead",
+        /// Exceeds [`IngressLimits::packets_per_second`].
+        Packets => "too many packets",
+        /// Exceeds [`IngressLimits::bytes_per_second`].
+        Bytes => "too many bytes",
+        /// Exceeds [`IngressLimits::messages_per_second`].
+        Messages => "too many messages",
+        /// Exceeds [`IngressLimits::service_messages_per_second`].
+        ServiceMessages => "too many pings",
+        /// From a client that has been kicked.
+        PendingKick => "leaving",
+        /// A game message about a pawn that the sender does not own. Two strikes: a client may send about a
+        /// pawn until it learns that it no longer owns it.
+        Owner => "about somebody else's pawn",
+        /// A game message about a pawn that does not exist, or no longer. No offence.
+        UnknownPawn => "about a pawn that is not there",
+        /// More game messages of a type than `MessageRules::per_second` of `bevy_unlag_lightyear`. One
+        /// strike: honest clients limit themselves.
+        Rate => "too many of a type",
+        /// A game message that the game's own system rejected. No offence.
+        Rejected => "rejected by the game",
+    }
 }
 
 impl IngressRefusal {
-    /// All refusals.
-    pub const ALL: [Self; 21] = [
-        Self::NotNetcode,
-        Self::Datagrams,
-        Self::ConnectionRequests,
-        Self::ForeignToken,
-        Self::Size,
-        Self::PacketKind,
-        Self::Malformed,
-        Self::Channel,
-        Self::Message,
-        Self::Content,
-        Self::Fragments,
-        Self::BeyondWindow,
-        Self::Packets,
-        Self::Bytes,
-        Self::Messages,
-        Self::ServiceMessages,
-        Self::PendingKick,
-        Self::Owner,
-        Self::UnknownPawn,
-        Self::Rate,
-        Self::Rejected,
-    ];
-
-    /// Returns the display name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotNetcode => "not netcode",
-            Self::Datagrams => "too many datagrams",
-            Self::ConnectionRequests => "too many newcomers",
-            Self::ForeignToken => "somebody else's token",
-            Self::Size => "size",
-            Self::PacketKind => "kind of packet",
-            Self::Malformed => "malformed",
-            Self::Channel => "channel",
-            Self::Message => "message",
-            Self::Content => "content",
-            Self::Fragments => "fragments",
-            Self::BeyondWindow => "too far ahead",
-            Self::Packets => "too many packets",
-            Self::Bytes => "too many bytes",
-            Self::Messages => "too many messages",
-            Self::ServiceMessages => "too many pings",
-            Self::PendingKick => "leaving",
-            Self::Owner => "about somebody else's pawn",
-            Self::UnknownPawn => "about a pawn that is not there",
-            Self::Rate => "too many of a type",
-            Self::Rejected => "rejected by the game",
-        }
-    }
-
     /// Whether an honest client never causes this, however bad its network is.
     pub(super) fn is_offence(self) -> bool {
         matches!(

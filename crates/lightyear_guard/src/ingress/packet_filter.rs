@@ -19,6 +19,7 @@ use super::{
     kick::PendingKick,
     packet::{Item, walk},
     reassembly::{FragmentHeader, ReassemblyState},
+    retain_received,
     token_bucket::TokenBucket,
     unsolicited_pongs::UselessPongs,
 };
@@ -29,7 +30,7 @@ pub(super) const OFFENCE_STRIKES: f32 = 10.0;
 const EXCESS_STRIKES_PER_SECOND: f32 = 40.0;
 
 /// Filter state of a connected client.
-#[derive(Component)]
+#[derive(Component, Default)]
 pub(super) struct PacketFilter {
     age: Duration,
     packets: TokenBucket,
@@ -40,13 +41,6 @@ pub(super) struct PacketFilter {
     /// Entity id that the client has announced for its end. lightyear keeps every id that it receives, so
     /// only one is allowed.
     name: Option<WireEntity>,
-}
-
-impl Default for PacketFilter {
-    fn default() -> Self {
-        let [packets, bytes, messages, services] = [TokenBucket::FULL; 4];
-        Self { age: Duration::ZERO, packets, bytes, messages, services, reassembly: None, name: None }
-    }
 }
 
 /// Messages in an admitted packet.
@@ -97,12 +91,11 @@ pub(super) fn filter_packets(
         let (mtu, part) = (link.mtu(), fragment_size_for_min_mtu(link.min_mtu()));
         let mut excess = false;
         let mut strikes = (traffic.strikes - limits.strikes_forgiven * passed.as_secs_f32()).max(0.0);
-        for _ in 0..link.recv.len() {
-            let Some(packet) = link.recv.pop() else { break };
+        retain_received(&mut link, |packet| {
             let verdict = if leaving {
                 Err(IngressRefusal::PendingKick)
             } else {
-                gate.check(&packet, &rules, &limits, (mtu, part), now)
+                gate.check(packet, &rules, &limits, (mtu, part), now)
             };
             match verdict {
                 Ok(cost) => {
@@ -110,7 +103,6 @@ pub(super) fn filter_packets(
                     traffic.bytes += packet.len() as u64;
                     traffic.messages += u64::from(cost.messages);
                     stats.packets += 1;
-                    link.recv.push_raw(packet);
                 }
                 Err(refusal) => {
                     traffic.refused.count(refusal);
@@ -119,7 +111,8 @@ pub(super) fn filter_packets(
                     strikes += if refusal.is_offence() { OFFENCE_STRIKES } else { 0.0 };
                 }
             }
-        }
+            verdict.is_ok()
+        });
         strikes += if excess { EXCESS_STRIKES_PER_SECOND * passed.as_secs_f32().min(1.0) } else { 0.0 };
         if gate.age < limits.grace {
             // Clients of another version get time to receive the explanation and to leave.

@@ -9,7 +9,7 @@ use super::{IngressLimits, IngressStats, token_bucket::TokenBucket};
 use crate::plugin::counted_delta;
 
 /// On a link without a connection.
-#[derive(Component)]
+#[derive(Component, Default)]
 pub(super) struct PendingLink {
     /// Time that it has had no connection.
     age: Duration,
@@ -17,12 +17,6 @@ pub(super) struct PendingLink {
     pub has_sent: bool,
     /// Datagram budget.
     pub datagrams: TokenBucket,
-}
-
-impl Default for PendingLink {
-    fn default() -> Self {
-        Self { age: Duration::ZERO, has_sent: false, datagrams: TokenBucket::FULL }
-    }
 }
 
 /// Removes links that have been pending for too long and, when there are too many, the oldest ones. Links

@@ -6,6 +6,12 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TokenBucket(f32);
 
+impl Default for TokenBucket {
+    fn default() -> Self {
+        Self::FULL
+    }
+}
+
 impl TokenBucket {
     /// A bucket that is full, whatever its capacity.
     pub(super) const FULL: Self = Self(f32::INFINITY);
@@ -38,16 +44,10 @@ impl TokenBucket {
 }
 
 /// Rate limiter for single events, refilled when it is queried.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct RateLimiter {
     bucket: TokenBucket,
     filled: Duration,
-}
-
-impl Default for RateLimiter {
-    fn default() -> Self {
-        Self { bucket: TokenBucket::FULL, filled: Duration::ZERO }
-    }
 }
 
 impl RateLimiter {

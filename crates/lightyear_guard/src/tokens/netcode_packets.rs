@@ -38,6 +38,9 @@ pub(super) struct ConnectionRequest<'a> {
     pub private: &'a [u8; PRIVATE],
 }
 
+/// Server addresses of a token.
+type ServerAddresses = [Option<SocketAddr>; MAX_SERVERS as usize];
+
 /// Private part of a connect token, which only the server can decrypt.
 pub(super) struct PrivateTokenData {
     pub client_id: u64,
@@ -45,18 +48,6 @@ pub(super) struct PrivateTokenData {
     pub to_server: [u8; 32],
     pub to_client: [u8; 32],
     pub user_data: [u8; USER_DATA],
-}
-
-/// Server addresses of a token.
-#[derive(Clone, Copy)]
-pub(super) struct ServerAddresses {
-    list: [Option<SocketAddr>; MAX_SERVERS as usize],
-}
-
-impl ServerAddresses {
-    pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + '_ {
-        self.list.iter().flatten().copied()
-    }
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -87,7 +78,7 @@ impl<'a> Reader<'a> {
             };
             *server = Some(SocketAddr::new(ip, u16::from_be_bytes(*self.array()?)));
         }
-        Some(ServerAddresses { list })
+        Some(list)
     }
 }
 
@@ -226,7 +217,7 @@ pub(super) mod tests {
         assert_eq!((request.protocol, request.expires), (77, expires));
         let private = request.open(&key).expect("its key");
         assert_eq!((private.client_id, private.user_data), (5, [6; 256]));
-        assert_eq!(private.servers.iter().collect::<Vec<_>>(), [address]);
+        assert_eq!(private.servers.into_iter().flatten().collect::<Vec<_>>(), [address]);
         assert_eq!(key_to_client(&bytes).map(|key| key.key), Some(private.to_client));
         assert!(request.open(&[8; 32]).is_none());
         for at in [14, 22, 30, 60, REQUEST - 1] {

@@ -1,58 +1,43 @@
 //! Reasons for refusing a connect token.
 
-use core::fmt;
-
 use bevy::prelude::*;
+use derive_more::Display;
 
-/// Why a server refuses a client. `Display` is a sentence for the player.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
-pub enum JoinRefusal {
-    /// The token was already used.
-    Used,
-    /// The token has expired, by the server's clock.
-    Expired,
-    /// The token was issued before the server started.
-    BeforeStart,
-    /// The token is for another server.
-    OtherServer,
-    /// The token is for another game, or for another version of this one.
-    OtherGame,
-    /// The token was issued with the server's key, but not by
-    /// [`ConnectTokenRequest`](crate::ConnectTokenRequest).
-    Unreadable,
-    /// The server is full.
-    Full,
-    /// A reason that this version does not know.
-    Other,
+use crate::named_enum::named_enum;
+
+named_enum! {
+    /// Why a server refuses a client. `Display` is a sentence for the player.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Display, Reflect)]
+    pub enum JoinRefusal {
+        /// The token was already used.
+        #[display("the token was already used; request a new one")]
+        Used => "used",
+        /// The token has expired, by the server's clock.
+        #[display("the token has expired; request a new one")]
+        Expired => "expired",
+        /// The token was issued before the server started.
+        #[display("the server has restarted since the token was issued; request a new one")]
+        BeforeStart => "before start",
+        /// The token is for another server.
+        #[display("the token is for another server")]
+        OtherServer => "other server",
+        /// The token is for another game, or for another version of this one.
+        #[display("the token is for another game or version; update yours")]
+        OtherGame => "other game",
+        /// The token was issued with the server's key, but not by
+        /// [`ConnectTokenRequest`](crate::ConnectTokenRequest).
+        #[display("the server cannot read the token; request a new one")]
+        Unreadable => "unreadable",
+        /// The server is full.
+        #[display("the server is full; try again later")]
+        Full => "full",
+        /// A reason that this version does not know.
+        #[display("the server refuses the connection")]
+        Other => "other",
+    }
 }
 
 impl JoinRefusal {
-    /// All refusals.
-    pub const ALL: [Self; 8] = [
-        Self::Used,
-        Self::Expired,
-        Self::BeforeStart,
-        Self::OtherServer,
-        Self::OtherGame,
-        Self::Unreadable,
-        Self::Full,
-        Self::Other,
-    ];
-
-    /// Returns the text of a denial packet on the wire.
-    fn text(self) -> &'static str {
-        match self {
-            Self::Used => "used",
-            Self::Expired => "expired",
-            Self::BeforeStart => "before start",
-            Self::OtherServer => "other server",
-            Self::OtherGame => "other game",
-            Self::Unreadable => "unreadable",
-            Self::Full => "full",
-            Self::Other => "other",
-        }
-    }
-
     /// Encodes a denial: netcode's own number where there is one, for clients without this crate.
     pub(super) fn denial(self) -> Vec<u8> {
         match self {
@@ -60,7 +45,7 @@ impl JoinRefusal {
             Self::Used => vec![4],
             Self::Unreadable => vec![5],
             _ => {
-                let text = self.text().as_bytes();
+                let text = self.name().as_bytes();
                 [&[6, text.len() as u8], text].concat()
             }
         }
@@ -74,25 +59,10 @@ impl JoinRefusal {
             [5, ..] => Self::Unreadable,
             [6, length, text @ ..] => Self::ALL
                 .into_iter()
-                .find(|refusal| text.len() == usize::from(*length) && refusal.text().as_bytes() == text)
+                .find(|refusal| text.len() == usize::from(*length) && refusal.name().as_bytes() == text)
                 .unwrap_or(Self::Other),
             _ => Self::Other,
         }
-    }
-}
-
-impl fmt::Display for JoinRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Used => "the token was already used; request a new one",
-            Self::Expired => "the token has expired; request a new one",
-            Self::BeforeStart => "the server has restarted since the token was issued; request a new one",
-            Self::OtherServer => "the token is for another server",
-            Self::OtherGame => "the token is for another game or version; update yours",
-            Self::Unreadable => "the server cannot read the token; request a new one",
-            Self::Full => "the server is full; try again later",
-            Self::Other => "the server refuses the connection",
-        })
     }
 }
 

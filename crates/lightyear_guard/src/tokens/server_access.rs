@@ -12,7 +12,7 @@ use super::{
     JoinRefusal, ServerKey,
     netcode_packets::{ConnectionRequest, PrivateTokenData},
     replay_protection::SeenTokens,
-    token_request::{MAX_LIFETIME, milliseconds, stamp},
+    token_request::{MAX_LIFETIME, issue_time, milliseconds},
 };
 use crate::clock::{self, Instant, SystemTime};
 
@@ -145,16 +145,16 @@ impl ServerAccess {
         if self.key.is_development() {
             return Ok(left);
         }
-        if !private.servers.iter().any(|server| self.is_ours(server, local)) {
+        if !private.servers.iter().flatten().any(|server| self.is_ours(*server, local)) {
             return Err(JoinRefusal::OtherServer);
         }
-        let stamp = stamp(&private.user_data).ok_or(JoinRefusal::Unreadable)?;
+        let issued = issue_time(&private.user_data).ok_or(JoinRefusal::Unreadable)?;
         // A longer-lived token would be forgotten before it expires. A clock that was set back adds to the
         // lifetime.
         if left > MAX_LIFETIME * 2 {
             return Err(JoinRefusal::Unreadable);
         }
-        if stamp.issued < now.start() { Err(JoinRefusal::BeforeStart) } else { Ok(left) }
+        if issued < now.start() { Err(JoinRefusal::BeforeStart) } else { Ok(left) }
     }
 
     fn is_ours(&self, server: SocketAddr, local: Option<SocketAddr>) -> bool {
@@ -247,7 +247,7 @@ mod tests {
             let datagram = request_of(&fresh.expect("a token"));
             let request = request(&datagram).expect("a request");
             let private = request.open(&access.key.bytes()).expect("our key");
-            let issued = stamp(&private.user_data).expect("ours").issued;
+            let issued = issue_time(&private.user_data).expect("ours");
             let started = milliseconds(clock::wall()) - 60_000;
             let now = ClockReading { wall: issued + 10, uptime: Duration::from_secs(60), started };
             let set = ConnectionRequest { expires: issued / 1_000 + 30, ..request };

@@ -3,6 +3,7 @@
 use core::{fmt, str::FromStr};
 use std::path::Path;
 
+use derive_more::Display;
 use lightyear::netcode::try_generate_key;
 
 /// The public development key; anybody who reads this source knows it.
@@ -15,17 +16,22 @@ const DEVELOPMENT: [u8; 32] = *b"bevy_unlag development, public!!";
 pub struct ServerKey([u8; 32]);
 
 /// Why a [`ServerKey`] is invalid or unavailable. `Display` says in one line what to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Display)]
 pub enum KeyError {
     /// All bytes are zero: netcode's default, with which anybody can forge tokens.
+    #[display("the server's key is all zeros, so anybody could forge tokens; make one: openssl rand -hex 32")]
     Zero,
     /// Not 64 hexadecimal digits.
+    #[display("a server's key must be 64 hexadecimal digits; make one: openssl rand -hex 32")]
     Text,
     /// The file cannot be read; contains its path and the error.
+    #[display("cannot read the key file {_0} ({_1}); make one: openssl rand -hex 32 > {_0}")]
     File(String, String),
     /// The environment variable is not set; contains its name.
+    #[display("the environment variable {_0} is not set; make a key: openssl rand -hex 32")]
     Missing(String),
     /// The operating system provides no random bytes.
+    #[display("the operating system provides no random bytes for a key")]
     Random,
 }
 
@@ -82,16 +88,12 @@ impl ServerKey {
     /// secret.
     #[must_use]
     pub fn to_hex(&self) -> String {
-        self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| hex(digit) as char).collect()
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     pub(super) fn bytes(&self) -> [u8; 32] {
         self.0
     }
-}
-
-fn hex(digit: u8) -> u8 {
-    if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
 }
 
 impl FromStr for ServerKey {
@@ -117,29 +119,6 @@ impl FromStr for ServerKey {
 impl fmt::Debug for ServerKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_development() { "ServerKey(development)" } else { "ServerKey(hidden)" })
-    }
-}
-
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Zero => f.write_str(
-                "the server's key is all zeros, so anybody could forge tokens; make one: openssl rand -hex 32",
-            ),
-            Self::Text => {
-                f.write_str("a server's key must be 64 hexadecimal digits; make one: openssl rand -hex 32")
-            }
-            Self::File(path, error) => {
-                write!(
-                    f,
-                    "cannot read the key file {path} ({error}); make one: openssl rand -hex 32 > {path}"
-                )
-            }
-            Self::Missing(name) => {
-                write!(f, "the environment variable {name} is not set; make a key: openssl rand -hex 32")
-            }
-            Self::Random => f.write_str("the operating system provides no random bytes for a key"),
-        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Joining with a connect token, for a client.
 
-use core::{fmt, net::SocketAddr, time::Duration};
+use core::{net::SocketAddr, time::Duration};
 
 use bevy::prelude::*;
+use derive_more::Display;
 use lightyear::{
     connection::client::{Connected, Disconnected},
     link::Link,
@@ -14,36 +15,30 @@ use super::{
     ConnectTokenRequest, JoinRefusal, ServerKey,
     netcode_packets::{self, DENIED, PacketKey},
 };
-use crate::clock::{self, SystemTime, UNIX_EPOCH};
+use crate::{
+    clock::{self, SystemTime, UNIX_EPOCH},
+    ingress::retain_received,
+};
 
 /// Tolerated error of a player's clock. A token that looks expired for longer is stale; whether a younger one
 /// is still valid is the server's decision.
 const CLOCK_ERROR: Duration = Duration::from_secs(3_600);
 
 /// Why a token cannot be issued or used. `Display` says in one line what to do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Display)]
 pub enum TokenError {
     /// Not 2048 bytes; contains the actual length.
+    #[display("a connect token has 2048 bytes, not {_0}; request it again")]
     Length(usize),
     /// Not a connect token.
+    #[display("the connect token is malformed; request it again")]
     Malformed,
     /// Expired more than an hour ago, by this machine's clock.
+    #[display("the connect token has expired; request a new one")]
     Expired,
     /// The request is invalid; contains the reason.
+    #[display("{_0}")]
     Request(&'static str),
-}
-
-impl fmt::Display for TokenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length(length) => {
-                write!(f, "a connect token has 2048 bytes, not {length}; request it again")
-            }
-            Self::Malformed => f.write_str("the connect token is malformed; request it again"),
-            Self::Expired => f.write_str("the connect token has expired; request a new one"),
-            Self::Request(why) => f.write_str(why),
-        }
-    }
 }
 
 impl core::error::Error for TokenError {}
@@ -113,14 +108,13 @@ impl TokenClient {
 /// Records the reason of a denial. Runs before netcode, which only logs and drops denials.
 pub(super) fn receive_denial(mut links: Query<(&mut Link, &mut DenialState), Without<Connected>>) {
     for (mut link, mut ticket) in &mut links {
-        for _ in 0..link.recv.len() {
-            let Some(datagram) = link.recv.pop() else { break };
+        retain_received(&mut link, |datagram| {
             let mut room = PacketKey::room();
-            if let Some(body) = ticket.key.open(DENIED, &datagram, &mut room) {
+            if let Some(body) = ticket.key.open(DENIED, datagram, &mut room) {
                 ticket.refusal = Some(JoinRefusal::of_denial(body));
             }
-            link.recv.push_raw(datagram);
-        }
+            true
+        });
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     clock::SystemTime,
-    ingress::{Kick, KickReason},
+    ingress::{Kick, KickReason, retain_received},
 };
 
 /// Seconds after its expiry during which a token still gets a denial with the reason.
@@ -83,49 +83,43 @@ pub(super) fn check(
     let mut fresh: Vec<(Entity, PeerId)> = Vec::new();
     for (entity, mut link, of, token, is_connected) in &mut links {
         let mut shows = token.map(|token| token.name);
-        for _ in 0..link.recv.len() {
-            let Some(datagram) = link.recv.pop() else { break };
-            let Some(request) = netcode_packets::request(&datagram) else {
+        retain_received(&mut link, |datagram| {
+            let Some(request) = netcode_packets::request(datagram) else {
                 // Nearly every datagram.
-                link.recv.push_raw(datagram);
-                continue;
+                return true;
             };
-            let Ok((mut gate, local)) = servers.get_mut(of.server) else {
-                link.recv.push_raw(datagram);
-                continue;
-            };
+            let Ok((mut gate, local)) = servers.get_mut(of.server) else { return true };
             let name = request.name();
             if is_connected && shows == Some(name) {
                 // A repetition that was sent before the client knew that it is connected.
-                continue;
+                return false;
             }
             if !is_connected && shows.is_some_and(|shown| shown != name) {
                 // netcode would replace the first client by the second and confuse their ids.
-                continue;
+                return false;
             }
             let Some(gate) = gate.as_deref_mut() else {
                 // Built without `ServerAccess`. A zero key shows in that it opens the token.
-                if request.open(&[0; 32]).is_some() {
+                let has_zero_key = request.open(&[0; 32]).is_some();
+                if has_zero_key {
                     stats.zero_key += 1;
                     warn_once!(
                         "this server's key is all zeros, with which anybody could forge tokens, so every client \
                          is refused: build the server with ServerAccess and a ServerKey instead of \
                          NetcodeServer::new"
                     );
-                } else {
-                    link.recv.push_raw(datagram);
                 }
-                continue;
+                return !has_zero_key;
             };
             let now = gate.now((clock.0)());
             let verdict =
                 gate.validate(&request, entity, local.map(|l| l.0), now, |e| there.contains(e), &mut stats);
             let private = match verdict {
                 TokenDecision::Pass(private) => private,
-                TokenDecision::Drop => continue,
+                TokenDecision::Drop => return false,
                 TokenDecision::Deny(packet) => {
                     commands.entity(entity).try_insert(Denial(packet));
-                    continue;
+                    return false;
                 }
             };
             let peer = PeerId::Netcode(private.client_id);
@@ -133,11 +127,12 @@ pub(super) fn check(
                 if gate.seen_tokens.is_used(&name) {
                     // In development mode tokens may be reused, but delayed requests of a connection that has
                     // ended must not end the next one.
-                    continue;
+                    return false;
                 }
                 // The client has lost its end and joins again; netcode would keep it waiting until the old
                 // connection times out.
                 commands.trigger(Kick { entity: old, reason: KickReason::Replaced });
+                false
             } else if !is_connected && !fresh.contains(&(of.server, peer)) {
                 stats.passed += 1;
                 if shows.is_none() {
@@ -149,9 +144,11 @@ pub(super) fn check(
                     let shown = (LinkToken { name, peer }, SessionKeys::new(request.protocol, &private));
                     commands.entity(entity).try_insert(shown);
                 }
-                link.recv.push_raw(datagram);
+                true
+            } else {
+                false
             }
-        }
+        });
     }
 }
 

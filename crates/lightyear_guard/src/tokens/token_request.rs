@@ -12,12 +12,6 @@ const MAGIC: [u8; 4] = *b"ULG1";
 /// Longest lifetime that a server accepts.
 pub(super) const MAX_LIFETIME: Duration = Duration::from_secs(3_600);
 
-/// Content of the user data beyond netcode's own fields.
-pub(super) struct Stamp {
-    /// Time of issue, in milliseconds since 1970.
-    pub issued: u64,
-}
-
 /// Permission for one client to join one server. [`issue`](Self::issue) makes the token; it needs no app.
 ///
 /// ```
@@ -119,9 +113,9 @@ fn user_data(data: &[u8], now: SystemTime) -> Option<[u8; USER_DATA]> {
 }
 
 /// Decodes the user data of a token, if the suite issued it.
-pub(super) fn stamp(bytes: &[u8; USER_DATA]) -> Option<Stamp> {
+pub(super) fn issue_time(bytes: &[u8; USER_DATA]) -> Option<u64> {
     let issued = bytes.strip_prefix(&MAGIC)?.first_chunk()?;
-    Some(Stamp { issued: u64::from_be_bytes(*issued) })
+    Some(u64::from_be_bytes(*issued))
 }
 
 /// Returns the matchmaker's data about a client: [`ConnectTokenRequest::data`]. `TokenUserData` is on the
@@ -129,7 +123,7 @@ pub(super) fn stamp(bytes: &[u8; USER_DATA]) -> Option<Stamp> {
 /// [`ConnectTokenRequest`].
 #[must_use]
 pub fn token_data(token: &TokenUserData) -> &[u8] {
-    if stamp(&token.0).is_none() {
+    if issue_time(&token.0).is_none() {
         return &[];
     }
     token.0[13..].get(..usize::from(token.0[12])).unwrap_or_default()
