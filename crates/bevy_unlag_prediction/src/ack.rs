@@ -115,10 +115,10 @@ struct OutcomeBits;
 
 impl WireFormat<u64> for OutcomeBits {
     fn write(&self, value: &u64, w: &mut BitWriter) {
-        (*value != 0).then_some(*value).write(w);
+        Wire::write(&(*value != 0).then_some(*value), w);
     }
 
     fn read(&self, r: &mut BitReader<'_>) -> Result<u64, WireError> {
-        Ok(Option::read(r)?.unwrap_or(0))
+        Ok(<Option<u64> as Wire>::read(r)?.unwrap_or(0))
     }
 }
