@@ -1,7 +1,7 @@
 //! Client hit claims.
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
-use bevy_unlag_core::NetId;
+use bevy_unlag_core::{NetId, Wire};
 use bevy_unlag_rewind::ClaimedTarget;
 
 use crate::fire_input::FireInput;
@@ -10,7 +10,7 @@ use crate::fire_input::FireInput;
 /// Tournament: the shot names the target that its screen showed it hitting, and the ray may miss that target
 /// by a small padding. A claim is never proof: see [`ClaimedTarget`]. An
 /// [`EvidenceLog`](bevy_unlag_rewind::EvidenceLog) also records the ray without the claim.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Debug, Default, Reflect)]
 #[doc(alias = "HitScanPadding")]
 pub struct HitClaims {
     /// Distance by which a shot may miss the hit boxes of the claimed target, in metres. Default: 0, and then

@@ -1,7 +1,7 @@
 //! Deterministic weapon spread, bitwise equal on all machines.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, look_direction, sin_cos_of_units};
+use bevy_unlag_core::{NetId, Wire, look_direction, sin_cos_of_units};
 
 use crate::aim::Aim;
 
@@ -9,7 +9,7 @@ use crate::aim::Aim;
 pub const MAX_PELLETS: usize = 16;
 
 /// A cone of directions in the world around an aim.
-#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct SpreadCone {
     /// Axis of the cone, in the world, whatever is up for the shooter.
     pub aim: Aim,
