@@ -39,13 +39,14 @@ struct Window {
     count: u32,
 }
 
-impl Window {
-    const EMPTY: Self =
-        Self { least: i32::MAX, up: i32::MAX, spacing: i32::MAX, gaps: [i32::MIN; LONGEST], count: 0 };
+impl Default for Window {
+    fn default() -> Self {
+        Self { least: i32::MAX, up: i32::MAX, spacing: i32::MAX, gaps: [i32::MIN; LONGEST], count: 0 }
+    }
 }
 
 /// Estimator that is fed with one packet after another.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct DownlinkEstimator {
     line: u8,
     newest: Option<SnapshotAck>,
@@ -58,21 +59,6 @@ pub(super) struct DownlinkEstimator {
     /// Gap that playout has to cover, in 1/256 of a tick; grows at once and shrinks slowly.
     covered: Option<i64>,
     frames: FrameLengths,
-}
-
-impl Default for DownlinkEstimator {
-    fn default() -> Self {
-        Self {
-            line: 0,
-            newest: None,
-            lived: 0,
-            windows: [Window::EMPTY; WINDOWS],
-            filling: 0,
-            began: Tick(0),
-            covered: None,
-            frames: FrameLengths::default(),
-        }
-    }
 }
 
 impl DownlinkEstimator {
@@ -128,7 +114,7 @@ impl DownlinkEstimator {
         while turns > 0 {
             turns = turns.min(WINDOWS as i32) - 1;
             self.filling = (self.filling + 1) % WINDOWS;
-            self.windows[self.filling] = Window::EMPTY;
+            self.windows[self.filling] = Window::default();
         }
     }
 
