@@ -5,7 +5,7 @@ mod nearby_colliders;
 mod sweep;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*, rapier::math::Pose};
+use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*};
 
 pub use contact::WallContact;
 pub(crate) use nearby_colliders::NearbyColliders;
@@ -44,8 +44,7 @@ impl Occluder {
     /// Returns the distance in metres at which a ray with a unit direction hits the occluder at `pose`.
     #[must_use]
     pub fn cast(&self, pose: Isometry3d, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<f32> {
-        let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
-        self.shape.raw.cast_ray(&pose, &ParryRay::new(origin, direction), max_distance, true)
+        self.shape.raw.cast_ray(&parry_pose(pose), &ParryRay::new(origin, direction), max_distance, true)
     }
 }
 
