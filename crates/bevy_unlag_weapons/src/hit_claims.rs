@@ -36,14 +36,9 @@ impl HitClaims {
 
 /// Last claim of every shooter: shot number and target.
 #[derive(Default)]
-pub(crate) struct LastClaims(EntityHashMap<(u32, NetId)>);
+pub(crate) struct LastClaims(pub EntityHashMap<(u32, NetId)>);
 
 impl LastClaims {
-    /// Removes shooters that no longer exist.
-    pub fn retain(&mut self, there: impl Fn(Entity) -> bool) {
-        self.0.retain(|shooter, _| there(*shooter));
-    }
-
     /// Returns the target that a shot claims, by its own claim or by a previous one that still counts.
     pub fn of(
         &mut self,
@@ -94,7 +89,7 @@ mod tests {
             assert_eq!(later, (1..6).map(|after| after <= rounds).collect::<Vec<_>>(), "{rounds}");
             assert_eq!(whom(one, 1, &silent), None, "the shot count restarted");
             assert_eq!(whom(other, 8, &silent), None, "claims of other shooters do not count");
-            claims.retain(|shooter| shooter != one);
+            claims.0.retain(|shooter, _| *shooter != one);
             assert!(claims.0.is_empty());
         }
     }

@@ -127,8 +127,8 @@ pub(crate) fn resolve_shots<M: MoveModel>(
     mut log: Option<ResMut<EvidenceLog>>,
     mut scratch: Local<ShotScratch>,
 ) {
-    scratch.claims.retain(|shooter| shooters.contains(shooter));
-    scratch.beams.retain(|shooter| shooters.contains(shooter));
+    scratch.claims.0.retain(|shooter, _| shooters.contains(*shooter));
+    scratch.beams.0.retain(|shooter, _| shooters.contains(*shooter));
     for step in happened.read() {
         let ExtendedEvent::Extension(event) = &step.event else { continue };
         let Ok((NetRole::Authority, id, shooter)) = shooters.get_mut(step.entity) else { continue };

@@ -40,15 +40,9 @@ impl DrawnQuery<'_, '_> {
             let (from, to) = (of(step), of(step + 1));
             let pass = BallPath { a: a.lerp(b, from), b: a.lerp(b, to), radius };
             let met = self.pass(&pass, (part_of_frame(from), part_of_frame(to)), (filter, &before, ticks));
-            let Some(met) = met else { continue };
-            let whole = |part: f32| from + (to - from) * part;
-            return Some(match met {
-                FlightStepHit::Occluder { by, part } => FlightStepHit::Occluder { by, part: whole(part) },
-                FlightStepHit::Target { hit, part } => {
-                    let hit = TargetHit { distance: a.distance(hit.point), ..hit };
-                    FlightStepHit::Target { hit, part: whole(part) }
-                }
-            });
+            let Some(FlightStepHit { part, what }) = met else { continue };
+            let what = what.map(|hit| TargetHit { distance: a.distance(hit.point), ..hit });
+            return Some(FlightStepHit { part: from + (to - from) * part, what });
         }
         None
     }
@@ -93,11 +87,11 @@ impl DrawnQuery<'_, '_> {
                 (b - a).try_normalize().and_then(|way| self.world.cast(b, way, length * (reach - 1.0)));
             wall = behind.map(|distance| (1.0 + distance / length.max(1e-9), None));
         }
-        let stopped = wall.and_then(|(part, by)| Some(FlightStepHit::Occluder { by: by?, part }));
+        let stopped = wall.and_then(|(part, by)| Some(FlightStepHit { part, what: Err(by?) }));
         let wall = wall.map(|(part, by)| WorldHit { distance: part, by });
         let Some(hit) = best.and_then(|best| best.before(wall).ok()) else { return stopped };
         let (part, point) = (hit.distance, a.lerp(b, hit.distance));
-        Some(FlightStepHit::Target { hit: TargetHit { distance: a.distance(point), point, ..hit }, part })
+        Some(FlightStepHit { part, what: Ok(TargetHit { distance: a.distance(point), point, ..hit }) })
     }
 
     /// Returns a pawn's pose on this screen `ticks` before this frame, whether or not a frame was drawn
