@@ -8,6 +8,7 @@ use crate::{
     game_clock::GameClockPlugin,
     model::MoveSystems,
     reflection,
+    required_plugin::require_plugin,
     wire::{BitReader, BitWriter, Wire, WireError},
 };
 
@@ -206,9 +207,7 @@ pub struct TickPlugin;
 impl Plugin for TickPlugin {
     fn build(&self, app: &mut App) {
         reflection::register_types(app);
-        if !app.is_plugin_added::<GameClockPlugin>() {
-            app.add_plugins(GameClockPlugin);
-        }
+        require_plugin(app, GameClockPlugin);
         app.configure_sets(
             FixedUpdate,
             (

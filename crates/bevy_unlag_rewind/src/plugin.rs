@@ -1,7 +1,7 @@
 //! Plugins and system sets.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, PoseSampler, SetupDiagnostics, TickSystems, VisualSystems};
+use bevy_unlag_core::{MoveModel, PoseSampler, SetupDiagnostics, TickSystems, VisualSystems, require_plugin};
 use bevy_unlag_smoothing::{
     PathRecordingPlugin, RecordTransform, SmoothingSystems, TransformRecordingPlugin,
 };
@@ -50,14 +50,10 @@ impl<M> Default for RewindPlugin<M> {
 
 impl<M: MoveModel> Plugin for RewindPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<RewindQueryPlugin>() {
-            app.add_plugins(RewindQueryPlugin);
-        }
+        require_plugin(app, RewindQueryPlugin);
         app.init_resource::<SetupDiagnostics>()
             .add_systems(Update, missing_hit_boxes::report_missing_hit_boxes);
-        if !app.is_plugin_added::<PathRecordingPlugin<M>>() {
-            app.add_plugins(PathRecordingPlugin::<M>::default());
-        }
+        require_plugin(app, PathRecordingPlugin::<M>::default());
         // An error says only that the plugin of another model has done so.
         let _ = app.try_register_required_components::<RecordTransform, FrameHistory>();
     }
@@ -70,12 +66,8 @@ pub struct RewindQueryPlugin;
 
 impl Plugin for RewindQueryPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<TransformRecordingPlugin>() {
-            app.add_plugins(TransformRecordingPlugin);
-        }
-        if !app.is_plugin_added::<LimbNodesPlugin>() {
-            app.add_plugins(LimbNodesPlugin);
-        }
+        require_plugin(app, TransformRecordingPlugin);
+        require_plugin(app, LimbNodesPlugin);
         if cfg!(debug_assertions) {
             app.add_systems(
                 PostUpdate,

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     BasePoses, DrawnBaseTime, DrawnViewTime, GameClockPlugin, MoveModel, MoveSystems, PathKnotConfig,
-    PoseSampler, TickPlugin, TickSystems, VisualPlugin, VisualSystems,
+    PoseSampler, TickPlugin, TickSystems, VisualPlugin, VisualSystems, require_plugin,
 };
 use core::marker::PhantomData;
 
@@ -47,9 +47,7 @@ impl<M> Default for PathRecordingPlugin<M> {
 
 impl<M: MoveModel> Plugin for PathRecordingPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<TransformRecordingPlugin>() {
-            app.add_plugins(TransformRecordingPlugin);
-        }
+        require_plugin(app, TransformRecordingPlugin);
         app.add_systems(FixedPostUpdate, published_path::record::<M>.in_set(SmoothingSystems::Record));
     }
 }
@@ -60,12 +58,8 @@ pub struct TransformRecordingPlugin;
 
 impl Plugin for TransformRecordingPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<TickPlugin>() {
-            app.add_plugins(TickPlugin);
-        }
-        if !app.is_plugin_added::<VisualPlugin>() {
-            app.add_plugins(VisualPlugin);
-        }
+        require_plugin(app, TickPlugin);
+        require_plugin(app, VisualPlugin);
         reflection::register_types(app);
         app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()
@@ -89,12 +83,8 @@ pub struct SmoothingPlugin;
 
 impl Plugin for SmoothingPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<VisualPlugin>() {
-            app.add_plugins(VisualPlugin);
-        }
-        if !app.is_plugin_added::<GameClockPlugin>() {
-            app.add_plugins(GameClockPlugin);
-        }
+        require_plugin(app, VisualPlugin);
+        require_plugin(app, GameClockPlugin);
         reflection::register_types(app);
         app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()

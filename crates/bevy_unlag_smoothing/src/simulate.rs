@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PawnModel, PoseSample, PoseSampler,
-    ProxySmoothing, SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
+    ProxySmoothing, SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime, require_plugin,
 };
 
 use crate::plugin::{SmoothingPlugin, SmoothingSystems};
@@ -25,9 +25,7 @@ impl<M> Default for ProxySimulationPlugin<M> {
 
 impl<M: MoveModel> Plugin for ProxySimulationPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<SmoothingPlugin>() {
-            app.add_plugins(SmoothingPlugin);
-        }
+        require_plugin(app, SmoothingPlugin);
         app.add_systems(PostUpdate, simulate::<M>.in_set(SmoothingSystems::Simulate));
     }
 }

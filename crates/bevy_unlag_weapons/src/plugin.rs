@@ -1,7 +1,7 @@
 //! Plugins and system sets.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent, TickSystems};
+use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent, TickSystems, require_plugin};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 use core::marker::PhantomData;
 
@@ -56,9 +56,7 @@ impl<M> Default for WeaponsPlugin<M> {
 
 impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<RewindQueryPlugin>() {
-            app.add_plugins(RewindQueryPlugin);
-        }
+        require_plugin(app, RewindQueryPlugin);
         arsenal_asset::add(app);
         // Once, however many models carry weapons.
         if !app.world().contains_resource::<ProjectilesInFlight>() {

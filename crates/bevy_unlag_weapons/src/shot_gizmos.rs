@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, MoveModel, MoveSystems, NetId};
+use bevy_unlag_core::{LocalControl, MoveModel, MoveSystems, NetId, require_plugin};
 use bevy_unlag_rewind::{DrawnFrames, DrawnQuery, EvidenceLog, RewindView, RewindViewPlugin};
 
 use crate::{arsenal::Arsenal, firing::ShotFired, weapon::Weapon};
@@ -26,9 +26,7 @@ impl<M> Default for ShotViewPlugin<M> {
 
 impl<M: MoveModel> Plugin for ShotViewPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<RewindViewPlugin>() {
-            app.add_plugins(RewindViewPlugin);
-        }
+        require_plugin(app, RewindViewPlugin);
         app.init_resource::<EvidenceLog>()
             .init_resource::<Arsenal>()
             .add_message::<ShotFired>()

@@ -103,10 +103,6 @@ impl ShotOutput<'_, '_> {
             mailbox.0.push(mailed);
         }
     }
-
-    pub fn write_damage_message(&mut self, damage: Damage) {
-        self.damage.write(damage);
-    }
 }
 
 /// State and buffers that persist between shots.
