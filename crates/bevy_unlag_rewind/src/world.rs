@@ -9,7 +9,8 @@ use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*};
 
 pub use contact::WallContact;
 pub(crate) use nearby_colliders::NearbyColliders;
-pub(crate) use sweep::parry_pose;
+
+use crate::convex_cast::parry_pose;
 
 /// Obstacle for shots and moves that can move itself, such as a door, a lift or a shield. It is tested
 /// where the shooter's screen showed it, so a shot passes through a door that was open on the screen.

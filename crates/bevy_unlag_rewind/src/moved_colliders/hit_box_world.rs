@@ -19,9 +19,9 @@ use bevy_rapier3d::{
 use bevy_unlag_core::NetId;
 
 use crate::{
+    convex_cast::parry_pose,
     hit_boxes::{HitBoxes, HitGroup},
     target::UnitRay,
-    world::parry_pose,
 };
 
 /// Collision groups of a collider that cannot be hit.

@@ -8,9 +8,9 @@ use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, overlap::around, validity};
 use crate::{
+    convex_cast::parry_pose,
     query_result::{Miss, TargetHit},
     target::{Body, UnitRay},
-    world::parry_pose,
 };
 use wedge::{Wedge, Wedges};
 

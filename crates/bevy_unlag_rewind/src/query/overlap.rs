@@ -6,11 +6,11 @@ use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, validity};
 use crate::{
+    convex_cast::parry_pose,
     hit_boxes::{HitBox, HitGroup},
     query_result::{Miss, TargetHit},
     table::Probe,
     target::{Body, is_nearer},
-    world::parry_pose,
 };
 
 /// Box of a body with its point nearest to a query point.
