@@ -10,7 +10,7 @@ use crate::{
     query_result::TargetHit,
     table::Probe,
     target::{Body, HeadPriorityHit, Nearest, UnitRay, is_nearer},
-    world::{NearbyColliders, Occluder, WorldHit},
+    world::{NearbyColliders, NearestObstacle, Occluder, WorldHit},
 };
 
 /// Step from one moment to the next.
@@ -88,21 +88,19 @@ impl FlightStep<'_, '_, '_, '_> {
         } else {
             world.sweep_ball_among(self.walls, self.radius, &UnitRay { max, ..way })
         };
-        let mut nearest = fixed.map(|distance| WorldHit { distance: distance / length, by: None });
-        if nearest.is_none() && reach > 1.0 {
+        let mut wall = fixed.map(|distance| distance / length);
+        if wall.is_none() && reach > 1.0 {
             // The cached walls do not cover the region beyond the step, so check for a wall in front of
             // the head.
             let behind = world.cast(self.b, direction, max - way.max);
-            nearest = behind.map(|distance| WorldHit { distance: 1.0 + distance / length, by: None });
+            wall = behind.map(|distance| 1.0 + distance / length);
         }
+        let (pass, mut nearest) = (self.pass(), NearestObstacle::new(wall, f32::INFINITY));
         self.then.occluders(|entity, occluder, pose| {
             let later = self.later.occluder_pose(entity).unwrap_or(pose);
-            let part = self.pass().meets_occluder(occluder, pose, later);
-            if let Some(part) = part.filter(|part| nearest.is_none_or(|first| *part < first.distance)) {
-                nearest = Some(WorldHit { distance: part, by: Some(entity) });
-            }
+            nearest.meet(entity, |_| pass.meets_occluder(occluder, pose, later));
         });
-        nearest
+        nearest.nearest
     }
 }
 
