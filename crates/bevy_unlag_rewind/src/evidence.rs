@@ -201,18 +201,6 @@ impl CandidateEvidence {
 }
 
 impl ShotEvidence {
-    /// Sets the shooter and the number of the shot.
-    #[must_use]
-    pub fn of_shot(self, shooter: NetId, shot: u32) -> Self {
-        Self { shooter: Some(shooter), shot, ..self }
-    }
-
-    /// Sets the notes of the caller.
-    #[must_use]
-    pub fn with_notes(self, notes: EvidenceNotes) -> Self {
-        Self { notes, ..self }
-    }
-
     /// Resolves the shot again from this record alone, with the same code as the original. `sampler` is
     /// that of the server. An unmodified record reproduces its own [`answer`](Self::answer).
     ///

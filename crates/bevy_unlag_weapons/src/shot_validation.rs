@@ -9,7 +9,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{
     EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime,
-    TargetHit, Team,
+    ShotEvidence, TargetHit, Team,
 };
 
 use crate::{
@@ -226,7 +226,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
         let then = then.with_filter(filter);
         let record = log.map(|log| {
             let way = round.cone.direction(Vec2::ZERO);
-            (log, then.evidence(eye, way, weapon.range()).of_shot(self.id, round.shot.0))
+            (log, then.evidence(eye, way, weapon.range()))
         });
         let clamped = admitted.moved || then.time().clamped() || eye != seen.eye;
         let claimed = scratch.claims.of(&context.rules.claims, (step.entity, round.number), &round.fire);
@@ -256,7 +256,8 @@ impl<M: MoveModel> PendingShot<'_, M> {
         if let Some((log, record)) = record {
             let hit = scratch.hits.struck().first().map(|struck| struck.hit);
             let claim = claimed.map(|claimed| (claimed, hit.filter(|hit| hit.target == claimed.target)));
-            log.record(record.with_notes(EvidenceNotes { claimed: seen.time, claim, refused: None }));
+            let notes = EvidenceNotes { claimed: seen.time, claim, refused: None };
+            log.record(ShotEvidence { shooter: Some(self.id), shot: round.shot.0, notes, ..record });
         }
         Ok(ResolvedShot { clamped, eye, seed, launch })
     }

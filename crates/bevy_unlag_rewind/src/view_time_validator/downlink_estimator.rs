@@ -58,7 +58,7 @@ pub(super) struct DownlinkEstimator {
     began: Tick,
     /// Gap that playout has to cover, in 1/256 of a tick; grows at once and shrinks slowly.
     covered: Option<i64>,
-    frames: FrameLengths,
+    pub(super) frames: FrameLengths,
 }
 
 impl DownlinkEstimator {
@@ -141,26 +141,13 @@ impl DownlinkEstimator {
     fn needed(&self) -> Option<i32> {
         let mut longest = [i32::MIN; LONGEST];
         self.windows.iter().flat_map(|window| window.gaps).for_each(|gap| insert(&mut longest, gap));
-        let which = if self.gaps() >= MANY { LONGEST - 1 } else { 0 };
+        let gaps: u32 = self.windows.iter().map(|window| window.count).sum();
+        let which = if gaps >= MANY { LONGEST - 1 } else { 0 };
         Some(longest[which]).filter(|gap| *gap > i32::MIN)
-    }
-
-    fn gaps(&self) -> u32 {
-        self.windows.iter().map(|window| window.count).sum()
     }
 
     fn fewest(&self, of: impl Fn(&Window) -> i32) -> Option<i32> {
         self.windows.iter().map(of).min().filter(|fewest| *fewest < i32::MAX)
-    }
-
-    /// Returns the longest usual frame length of this client, in ticks.
-    pub(super) fn frame(&self) -> u8 {
-        self.frames.longest_usual()
-    }
-
-    /// Returns the length in ticks of the frame that produced the move of tick `own`; 0 if unknown.
-    pub(super) fn frame_of(&self, own: Tick) -> u8 {
-        self.frames.of(own)
     }
 
     /// Returns whether too little is known yet.
