@@ -8,6 +8,7 @@ use crate::{
     game_clock::GameClockPlugin,
     model::MoveSystems,
     reflection,
+    required_plugin::require_plugin,
     wire::{BitReader, BitWriter, Wire, WireError},
 };
 
@@ -206,7 +207,7 @@ pub struct TickPlugin;
 impl Plugin for TickPlugin {
     fn build(&self, app: &mut App) {
         reflection::register_types(app);
-        crate::missing_plugin::add_missing_plugin(app, GameClockPlugin);
+        require_plugin(app, GameClockPlugin);
         app.configure_sets(
             FixedUpdate,
             (

@@ -50,7 +50,7 @@ impl Plugin for UnlagClientNetPlugin {
             app.add_plugins((ClientPlugins { tick_duration: self.rate.tick }, PluginOrder::of("Client")));
         }
         crate::plugin::add_shared_plugins(app, self.rate, guest);
-        bevy_unlag_core::add_missing_plugin(app, NetSimPlugin);
+        bevy_unlag_core::require_plugin(app, NetSimPlugin);
         app.add_observer(|added: On<Add, Client>, pings: Res<LightyearPings>, mut commands: Commands| {
             commands.entity(added.entity).insert((ReplicationReceiver, pings.manager()));
         })

@@ -68,7 +68,7 @@ impl LightyearPings {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    bevy_unlag_core::add_missing_plugin(app, GameClockPlugin);
+    bevy_unlag_core::require_plugin(app, GameClockPlugin);
     app.init_resource::<GameSpeed>()
         .init_resource::<LightyearPings>()
         .init_resource::<AppliedSpeed>()

@@ -17,7 +17,7 @@ pub(crate) fn add_shared_plugins(app: &mut App, rate: SimulationRate, guest: boo
     if guest && !app.world().contains_resource::<LightyearPings>() {
         app.insert_resource(LightyearPings::ON);
     }
-    bevy_unlag_core::add_missing_plugin(app, SimulationRatePlugin(rate));
+    bevy_unlag_core::require_plugin(app, SimulationRatePlugin(rate));
     reflection::register_types(app);
     app.add_plugins((UnlagProtocolPlugin, link::plugin, lightyear_rollback::plugin, bandwidth::plugin));
     app.add_plugins(diagnostics::plugin);

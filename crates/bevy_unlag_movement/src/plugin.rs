@@ -29,8 +29,8 @@ impl Plugin for MovementPlugin {
             app.add_plugins(SimulationRatePlugin::default());
         }
         let rate = *app.world().resource::<SimulationRate>();
-        bevy_unlag_core::add_missing_plugin(app, TransformPlugin);
-        bevy_unlag_core::add_missing_plugin(app, TickPlugin);
+        bevy_unlag_core::require_plugin(app, TransformPlugin);
+        bevy_unlag_core::require_plugin(app, TickPlugin);
         reflection::register_types(app);
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()

@@ -28,7 +28,7 @@ impl<M: MoveModel> Plugin for CorrectionViewPlugin<M> {
     fn build(&self, app: &mut App) {
         app.init_resource::<CorrectionView>();
         if app.is_plugin_added::<GizmoPlugin>() {
-            bevy_unlag_core::add_missing_plugin(app, CorrectionDrawPlugin);
+            bevy_unlag_core::require_plugin(app, CorrectionDrawPlugin);
             app.add_message::<Correction<M>>()
                 .add_message::<ServerCorrection<M>>()
                 .add_systems(Update, collect::<M>);

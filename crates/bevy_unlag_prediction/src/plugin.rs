@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     LastReceivedSnapshot, MoveModel, MoveSystems, SetupDiagnostics, StepEvent, TickPlugin, TickSystems,
-    VisualPlugin, VisualSystems, add_missing_plugin,
+    VisualPlugin, VisualSystems, require_plugin,
 };
 use core::marker::PhantomData;
 
@@ -31,9 +31,9 @@ bevy_unlag_core::marker_impls!(PredictionPlugin<M>);
 
 impl<M: MoveModel> Plugin for PredictionPlugin<M> {
     fn build(&self, app: &mut App) {
-        add_missing_plugin(app, TickPlugin);
-        add_missing_plugin(app, VisualPlugin);
-        add_missing_plugin(app, ControlPlugin);
+        require_plugin(app, TickPlugin);
+        require_plugin(app, VisualPlugin);
+        require_plugin(app, ControlPlugin);
         app.world_mut().resource_mut::<ControlModels>().add::<M>();
         reflection::register_types::<M>(app);
         app.init_resource::<PredictionConfig>()

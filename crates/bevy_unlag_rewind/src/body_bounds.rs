@@ -20,12 +20,9 @@ impl BodyBounds {
         samples: impl IntoIterator<Item = PoseSample>,
     ) -> Option<Self> {
         let mut room = LimbPoses::default();
-        let mut whole: Option<Self> = None;
-        for sample in samples {
-            let here = Self::around(boxes, rig.in_body(&sample, &mut room));
-            whole = whole.into_iter().chain(here).reduce(Self::union);
-        }
-        whole
+        let each =
+            samples.into_iter().filter_map(|sample| Self::around(boxes, rig.in_body(&sample, &mut room)));
+        each.reduce(Self::union)
     }
 
     /// Returns bounds that contain all `boxes` with these limb poses, in body space; `None` if there are

@@ -81,24 +81,15 @@ impl<'w, 's> DrawnQuery<'w, 's> {
             if !wanted || !drawn.pose.alive || lets_go {
                 continue;
             }
-            let limbs = match (nodes.filter(|nodes| !nodes.0.is_empty()), rig) {
-                (Some(nodes), _) => Limbs::Nodes(&nodes.0),
-                (None, Some(rig)) => Limbs::Rig(rig),
-                (None, None) => Limbs::None,
-            };
-            each(&Body { entity, id: *id, pose: drawn.pose, boxes, limbs });
+            each(&Body { entity, id: *id, pose: drawn.pose, boxes, limbs: Limbs::drawn(nodes, rig) });
         }
     }
 
     /// Calls `each` with every drawn body and its stamp.
     pub(crate) fn each_body(&self, mut each: impl FnMut(&Body<'_>, ViewStamp)) {
         for (entity, id, (drawn, _), _, boxes, rig, nodes, ..) in &self.pawns {
-            let limbs = match (nodes.filter(|nodes| !nodes.0.is_empty()), rig) {
-                (Some(nodes), _) => Limbs::Nodes(&nodes.0),
-                (None, Some(rig)) => Limbs::Rig(rig),
-                (None, None) => Limbs::None,
-            };
             if drawn.pose.alive {
+                let limbs = Limbs::drawn(nodes, rig);
                 each(&Body { entity, id: *id, pose: drawn.pose, boxes, limbs }, drawn.stamp);
             }
         }

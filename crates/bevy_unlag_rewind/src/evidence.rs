@@ -24,7 +24,7 @@ use crate::{
     query_result::{Miss, RewoundTime, TargetHit},
     target::{Body, FirstHit, Limbs, Target, UnitRay},
     view::StampOverride,
-    world::{Occluder, WorldHit},
+    world::{NearestObstacle, Occluder, WorldHit},
 };
 use bevy_unlag_smoothing::PublishedPath;
 pub use drawn_evidence::{DrawnBody, DrawnEvidence, DrawnFrames};
@@ -201,18 +201,6 @@ impl CandidateEvidence {
 }
 
 impl ShotEvidence {
-    /// Sets the shooter and the number of the shot.
-    #[must_use]
-    pub fn of_shot(self, shooter: NetId, shot: u32) -> Self {
-        Self { shooter: Some(shooter), shot, ..self }
-    }
-
-    /// Sets the notes of the caller.
-    #[must_use]
-    pub fn with_notes(self, notes: EvidenceNotes) -> Self {
-        Self { notes, ..self }
-    }
-
     /// Resolves the shot again from this record alone, with the same code as the original. `sampler` is
     /// that of the server. An unmodified record reproduces its own [`answer`](Self::answer).
     ///
@@ -281,22 +269,14 @@ impl ShotEvidence {
 
     /// Returns the first obstacle along the ray.
     fn first_obstacle(&self, direction: Vec3, max: f32) -> Option<WorldHit> {
-        let wall = self.wall.filter(|wall| *wall <= max);
-        let mut nearest = wall.map(|distance| WorldHit { distance, by: None });
-        for occluder in &self.occluders {
-            let reach = nearest.map_or(max, |hit| hit.distance);
-            let distance = match &occluder.shape {
-                Some(shape) => {
-                    let shape = shape.clone();
-                    Occluder { shape, base: 0 }.cast(occluder.pose, self.origin, direction, reach)
-                }
-                None => Some(occluder.distance),
-            };
-            if let Some(distance) = distance.filter(|distance| *distance < reach) {
-                nearest = Some(WorldHit { distance, by: Some(occluder.entity) });
-            }
+        let mut way = NearestObstacle::new(self.wall.filter(|wall| *wall <= max), max);
+        for OccluderEvidence { entity, pose, distance, shape } in &self.occluders {
+            way.meet(*entity, |reach| match shape.clone() {
+                Some(shape) => Occluder { shape, base: 0 }.cast(*pose, self.origin, direction, reach),
+                None => Some(*distance),
+            });
         }
-        nearest
+        way.nearest
     }
 
     /// Returns the recorded base poses, on a clock that is 0 at the view time of the bases.

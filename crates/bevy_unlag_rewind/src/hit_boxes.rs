@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::MAX_LIMBS;
+use bevy_unlag_core::{MAX_LIMBS, Wire};
 
 use crate::{evidence::SetRecord, shape::Shape};
 
 /// Body part that a hit box belongs to; a weapon's damage depends on it.
 #[doc(alias = "hitgroup")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, Reflect)]
+#[derive(
+    Wire, Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, Reflect,
+)]
 pub enum HitGroup {
     /// Head. Takes precedence over the other groups of the same pawn, unless [`HitBoxes::nearest_first`]
     /// is used.

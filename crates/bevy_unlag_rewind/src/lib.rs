@@ -27,6 +27,7 @@
 
 mod body_bounds;
 mod bounds_check;
+mod convex_cast;
 mod cover;
 mod drawn_query;
 mod evidence;

@@ -98,30 +98,18 @@ fn warn_about_transforms(nodes: Query<(), With<LimbNodes>>, mut warned: Local<bo
     }
 }
 
-/// Body space, for the poses of nodes.
-#[derive(Clone, Copy)]
-struct Space {
-    /// Transform from world to body space.
-    back: Affine3A,
+/// Returns the transform from world to body space; `None` if it is not finite.
+fn into_body(root: &GlobalTransform) -> Option<Affine3A> {
+    let root = root.to_isometry();
+    let finite = root.translation.is_finite() && root.rotation.is_finite();
+    finite.then(|| Affine3A::from(root.inverse()))
 }
 
-impl Space {
-    fn of(root: &GlobalTransform) -> Option<Self> {
-        let root = root.to_isometry();
-        let back = Affine3A::from(root.inverse());
-        (root.translation.is_finite() && root.rotation.is_finite()).then_some(Self { back })
-    }
-
-    /// Returns the identity if there is no node or its transform is not finite.
-    fn limb(&self, node: Option<&GlobalTransform>) -> Isometry3d {
-        let Some(node) = node else { return Isometry3d::IDENTITY };
-        let (_, rotation, translation) = (self.back * node.affine()).to_scale_rotation_translation();
-        if rotation.is_finite() && translation.is_finite() {
-            Isometry3d::new(translation, rotation)
-        } else {
-            Isometry3d::IDENTITY
-        }
-    }
+/// Returns the pose of a node in body space; the identity if its transform is not finite.
+fn limb(into_body: Affine3A, node: &GlobalTransform) -> Isometry3d {
+    let (_, rotation, translation) = (into_body * node.affine()).to_scale_rotation_translation();
+    let finite = rotation.is_finite() && translation.is_finite();
+    if finite { Isometry3d::new(translation, rotation) } else { Isometry3d::IDENTITY }
 }
 
 /// Returns the limb poses of one pawn in body space; `None` if there is no root with a finite transform.
@@ -129,9 +117,9 @@ fn limbs<'a>(
     limbs: &'a LimbNodes,
     nodes: &'a Query<&GlobalTransform>,
 ) -> Option<impl Iterator<Item = Isometry3d>> {
-    let space = nodes.get(limbs.root).ok().and_then(Space::of)?;
-    let all = limbs.nodes.iter().take(MAX_LIMBS);
-    Some(all.map(move |node| space.limb(node.and_then(|node| nodes.get(node).ok()))))
+    let into_body = nodes.get(limbs.root).ok().and_then(into_body)?;
+    let all = limbs.nodes.iter().take(MAX_LIMBS).map(move |node| node.and_then(|node| nodes.get(node).ok()));
+    Some(all.map(move |node| node.map_or(Isometry3d::IDENTITY, |node| limb(into_body, node))))
 }
 
 /// Returns the time that a pawn's nodes show.

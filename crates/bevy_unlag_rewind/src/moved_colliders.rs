@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bevy::prelude::*;
 
 use crate::{plugin::RewindSystems, query::RewindQuery, table};
-pub(crate) use collider_mover::ColliderMover;
+pub(crate) use collider_mover::{ColliderMover, Traced};
 
 /// Backend of [`Rewound::cast_ray`](crate::Rewound::cast_ray). May be changed at any time. Needs the feature
 /// `moved_colliders`.
@@ -64,7 +64,7 @@ impl MovedColliders {
     /// Returns the number of colliders.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.lock().colliders()
+        self.lock().stage.len()
     }
 
     /// Returns whether there are no colliders.

@@ -1,7 +1,7 @@
 //! Plugins and system sets.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, PoseSampler, SetupDiagnostics, TickSystems, VisualSystems};
+use bevy_unlag_core::{MoveModel, PoseSampler, SetupDiagnostics, TickSystems, VisualSystems, require_plugin};
 use bevy_unlag_smoothing::{
     PathRecordingPlugin, RecordTransform, SmoothingSystems, TransformRecordingPlugin,
 };
@@ -45,10 +45,10 @@ bevy_unlag_core::marker_impls!(RewindPlugin<M>);
 
 impl<M: MoveModel> Plugin for RewindPlugin<M> {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, RewindQueryPlugin);
+        require_plugin(app, RewindQueryPlugin);
         app.init_resource::<SetupDiagnostics>()
             .add_systems(Update, missing_hit_boxes::report_missing_hit_boxes);
-        bevy_unlag_core::add_missing_plugin(app, PathRecordingPlugin::<M>::default());
+        require_plugin(app, PathRecordingPlugin::<M>::default());
         // An error says only that the plugin of another model has done so.
         let _ = app.try_register_required_components::<RecordTransform, FrameHistory>();
     }
@@ -61,8 +61,8 @@ pub struct RewindQueryPlugin;
 
 impl Plugin for RewindQueryPlugin {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, TransformRecordingPlugin);
-        bevy_unlag_core::add_missing_plugin(app, LimbNodesPlugin);
+        require_plugin(app, TransformRecordingPlugin);
+        require_plugin(app, LimbNodesPlugin);
         if cfg!(debug_assertions) {
             app.add_systems(
                 PostUpdate,

@@ -104,25 +104,25 @@ impl<'w, 's> RewindQuery<'w, 's> {
     /// Returns the reason if the limits refuse the moment.
     pub fn at<'a>(&'a self, time: RewindTime<'a>) -> Result<Rewound<'a, 'w, 's>, RewindRefusal> {
         let now = self.tick.0;
-        let moment = match time {
-            RewindTime::Now => Moment::present(now, &self.limits),
-            RewindTime::At(time) => Moment::at(time, now, &self.limits),
+        let (moment, drawn) = match time {
+            RewindTime::Now => (Moment::present(now, &self.limits), None),
+            RewindTime::At(time) => (Moment::at(time, now, &self.limits), Some(time)),
             RewindTime::View(view) => {
                 if self.round.as_deref().is_some_and(|round| round.is_before(view.time)) {
                     return Err(RewindRefusal::TooOld);
                 }
                 let limits = view.limits.unwrap_or(&self.limits);
-                Moment::from_view(&view, limits, now, self.sampler.tick_seconds)?
+                (Moment::from_view(&view, limits, now, self.sampler.tick_seconds)?, view.bases)
             }
         };
-        let drawn = match time {
-            RewindTime::Now => None,
-            RewindTime::At(time) => Some(time),
-            RewindTime::View(view) => view.bases,
-        };
-        let bases_at = drawn.unwrap_or(ViewTime::at(now));
+        Ok(self.rewound(moment, drawn))
+    }
+
+    /// Returns the targets at a moment, with the movement bases of the given view time or of the present.
+    fn rewound<'a>(&'a self, moment: Moment<'a>, bases: Option<ViewTime>) -> Rewound<'a, 'w, 's> {
+        let bases_at = bases.unwrap_or(ViewTime::at(self.tick.0));
         let bases = self.bases.at(bases_at);
-        Ok(Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() })
+        Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() }
     }
 
     /// Selects a view that was [accepted](Self::at) before, without checking its age again. For
@@ -131,9 +131,7 @@ impl<'w, 's> RewindQuery<'w, 's> {
     pub fn at_validated<'a>(&'a self, view: QueryView<'a>) -> Rewound<'a, 'w, 's> {
         let limits = view.limits.unwrap_or(&self.limits);
         let moment = Moment::at_validated(&view, limits, self.tick.0, self.sampler.tick_seconds);
-        let bases_at = view.bases.unwrap_or(ViewTime::at(self.tick.0));
-        let bases = self.bases.at(bases_at);
-        Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() }
+        self.rewound(moment, view.bases)
     }
 
     /// Returns whether a pawn was alive in any snapshot sent of it in the last `ticks`.

@@ -31,11 +31,12 @@ pub struct TargetHit {
 }
 
 /// Reason for which a shot hit no target.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub enum Miss {
     /// The query is invalid: a value is not finite, or a direction has no length.
     InvalidQuery,
     /// No target was near.
+    #[default]
     NoTarget,
     /// The shot narrowly missed the target with this id.
     NearMiss(NetId),

@@ -5,7 +5,7 @@ mod ball;
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::{query::Ray as ParryRay, shape::SharedShape};
 
-use crate::hit_boxes::HitBox;
+use crate::{hit_box_file::FileShape, hit_boxes::HitBox};
 
 /// Hit box in a form optimised for casts.
 #[derive(Clone, Debug)]
@@ -30,19 +30,11 @@ enum Form {
 impl Shape {
     pub fn new(hit_box: &HitBox) -> Self {
         let raw = &hit_box.shape.raw;
-        let form = if let Some(cuboid) = raw.as_cuboid() {
-            Form::Box(Vec3A::from(Vec3::from_array(cuboid.half_extents.into())))
-        } else if let Some(ball) = raw.as_ball() {
-            Form::Ball(ball.radius)
-        } else if let Some(capsule) = raw.as_capsule() {
-            let point = |p: [f32; 3]| Vec3A::from(Vec3::from_array(p));
-            Form::Capsule {
-                a: point(capsule.segment.a.into()),
-                b: point(capsule.segment.b.into()),
-                radius: capsule.radius,
-            }
-        } else {
-            Form::Other(raw.clone())
+        let form = match FileShape::of(&hit_box.shape) {
+            Some(FileShape::Box { half }) => Form::Box(half.into()),
+            Some(FileShape::Ball { radius }) => Form::Ball(radius),
+            Some(FileShape::Capsule { a, b, radius }) => Form::Capsule { a: a.into(), b: b.into(), radius },
+            None => Form::Other(raw.clone()),
         };
         let sphere = raw.compute_local_bounding_sphere();
         let middle = Vec3::from_array(sphere.center.into());

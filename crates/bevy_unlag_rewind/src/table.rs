@@ -324,16 +324,14 @@ pub(crate) fn update_table(
                 table.insert(entity, *id, boxes, rig)
             }
         };
-        if let Some(Some(place)) = table.slots.get_mut(slot)
-            && !(place.boxes.is_same_set(boxes) && is_same_rig(place.rig.as_ref(), rig))
-        {
-            let old = core::mem::replace(&mut place.boxes, boxes.clone());
-            history.store_old_hit_boxes(old, core::mem::replace(&mut place.rig, rig.copied()), now);
-            // The bounds have changed, so all of them have to be written again.
-            place.sent = None;
-        }
         if let Some(Some(place)) = table.slots.get_mut(slot) {
             place.seen = true;
+            if !(place.boxes.is_same_set(boxes) && is_same_rig(place.rig.as_ref(), rig)) {
+                let old = core::mem::replace(&mut place.boxes, boxes.clone());
+                history.store_old_hit_boxes(old, core::mem::replace(&mut place.rig, rig.copied()), now);
+                // The bounds have changed, so all of them have to be written again.
+                place.sent = None;
+            }
             if place.mode != mode.copied() {
                 // Past poses are computed with the current mode, so all bounds have to be written again.
                 place.mode = mode.copied();

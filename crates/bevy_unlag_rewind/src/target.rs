@@ -10,6 +10,7 @@ use bevy_unlag_smoothing::PublishedPath;
 use crate::{
     history::FrameHistory,
     hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup},
+    limb_nodes::DrawnLimbs,
     query::validity,
     query_result::{Miss, TargetHit},
     shape::Shape,
@@ -50,6 +51,14 @@ pub(crate) enum Limbs<'a> {
 }
 
 impl<'a> Limbs<'a> {
+    /// Returns the limb poses of drawn nodes; without nodes, those of the rig.
+    pub fn drawn(nodes: Option<&'a DrawnLimbs>, rig: Option<&'a LimbRig>) -> Self {
+        match nodes.filter(|nodes| !nodes.0.is_empty()) {
+            Some(nodes) => Self::Nodes(&nodes.0),
+            None => rig.map_or(Self::None, Self::Rig),
+        }
+    }
+
     /// Returns the limb poses recorded at `time`; without a record, those of the rig.
     pub fn of(history: &'a FrameHistory, rig: Option<&'a LimbRig>, time: ViewTime) -> Self {
         if history.bones.is_empty() {

@@ -22,7 +22,7 @@ pub enum RewindTime<'a> {
 }
 
 /// View of a shooter's screen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct QueryView<'a> {
     /// View time of the remote pawns.
     pub time: ViewTime,
@@ -46,15 +46,7 @@ pub struct QueryView<'a> {
 impl From<ViewTime> for QueryView<'_> {
     /// Creates the view of a screen without packet loss, for a shot that has just arrived.
     fn from(time: ViewTime) -> Self {
-        Self {
-            time,
-            overrides: &[],
-            bases: None,
-            queued_ticks: 0,
-            round_trip: None,
-            sent: None,
-            limits: None,
-        }
+        Self { time, ..Self::default() }
     }
 }
 

@@ -217,7 +217,7 @@ impl ViewTimeValidator {
     /// [`max_frame_allowance`](ViewValidationConfig::max_frame_allowance).
     #[must_use]
     pub fn frame(&self, own: Tick, trust: &ViewValidationConfig, tick_seconds: f32) -> f32 {
-        let ticks = self.meter.frame().max(self.meter.frame_of(own)).max(1);
+        let ticks = self.meter.frames.longest_usual().max(self.meter.frames.of(own)).max(1);
         (f32::from(ticks) * tick_seconds).min(trust.max_frame_allowance.as_secs_f32()).max(tick_seconds)
     }
 
@@ -290,7 +290,8 @@ impl ViewTimeValidator {
     /// in 1/256 of a tick.
     fn blur(&self, trust: &ViewValidationConfig, tick_seconds: f32) -> i64 {
         let sub = |time: Duration| sub_ticks(time, tick_seconds);
-        let frame = (i64::from(self.meter.frame()) * SUB_TICKS).min(sub(trust.max_frame_allowance));
+        let frame =
+            (i64::from(self.meter.frames.longest_usual()) * SUB_TICKS).min(sub(trust.max_frame_allowance));
         sub(trust.frame_allowance).max(frame) + SUB_TICKS
     }
 

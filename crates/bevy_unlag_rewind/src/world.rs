@@ -5,11 +5,12 @@ mod nearby_colliders;
 mod sweep;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*, rapier::math::Pose};
+use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*};
 
 pub use contact::WallContact;
 pub(crate) use nearby_colliders::NearbyColliders;
-pub(crate) use sweep::parry_pose;
+
+use crate::convex_cast::parry_pose;
 
 /// Obstacle for shots and moves that can move itself, such as a door, a lift or a shield. It is tested
 /// where the shooter's screen showed it, so a shot passes through a door that was open on the screen.
@@ -44,8 +45,7 @@ impl Occluder {
     /// Returns the distance in metres at which a ray with a unit direction hits the occluder at `pose`.
     #[must_use]
     pub fn cast(&self, pose: Isometry3d, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<f32> {
-        let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
-        self.shape.raw.cast_ray(&pose, &ParryRay::new(origin, direction), max_distance, true)
+        self.shape.raw.cast_ray(&parry_pose(pose), &ParryRay::new(origin, direction), max_distance, true)
     }
 }
 

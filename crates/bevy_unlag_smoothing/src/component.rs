@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_unlag_core::{
-    DrawnViewTime, Interpolate, Interpolation, InterpolationSpan, PoseSampler, ProxySmoothing, Tick, ViewTime,
+    DrawnViewTime, Interpolate, Interpolation, InterpolationSpan, PoseSampler, ProxySmoothing, Tick,
+    ViewTime, require_plugin,
 };
 
 use crate::{
@@ -116,7 +117,7 @@ bevy_unlag_core::marker_impls!(SmoothedComponentPlugin<C>);
 
 impl<C: Interpolate + PartialEq + Component<Mutability = Mutable>> Plugin for SmoothedComponentPlugin<C> {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, SmoothingPlugin);
+        require_plugin(app, SmoothingPlugin);
         app.add_systems(PreUpdate, receive::<C>.in_set(SmoothingSystems::Receive))
             .add_systems(PostUpdate, draw::<C>.in_set(SmoothingSystems::Blend));
     }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     BasePoses, DrawnBaseTime, DrawnViewTime, GameClockPlugin, MoveModel, MoveSystems, PathKnotConfig,
-    PoseSampler, TickPlugin, TickSystems, VisualPlugin, VisualSystems,
+    PoseSampler, TickPlugin, TickSystems, VisualPlugin, VisualSystems, require_plugin,
 };
 use core::marker::PhantomData;
 
@@ -42,7 +42,7 @@ bevy_unlag_core::marker_impls!(PathRecordingPlugin<M>);
 
 impl<M: MoveModel> Plugin for PathRecordingPlugin<M> {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, TransformRecordingPlugin);
+        require_plugin(app, TransformRecordingPlugin);
         app.add_systems(FixedPostUpdate, published_path::record::<M>.in_set(SmoothingSystems::Record));
     }
 }
@@ -53,8 +53,8 @@ pub struct TransformRecordingPlugin;
 
 impl Plugin for TransformRecordingPlugin {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, TickPlugin);
-        bevy_unlag_core::add_missing_plugin(app, VisualPlugin);
+        require_plugin(app, TickPlugin);
+        require_plugin(app, VisualPlugin);
         reflection::register_types(app);
         app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()
@@ -78,8 +78,8 @@ pub struct SmoothingPlugin;
 
 impl Plugin for SmoothingPlugin {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, VisualPlugin);
-        bevy_unlag_core::add_missing_plugin(app, GameClockPlugin);
+        require_plugin(app, VisualPlugin);
+        require_plugin(app, GameClockPlugin);
         reflection::register_types(app);
         app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()

@@ -15,7 +15,7 @@ const TICKS: usize = 8;
 const AGREED: u8 = 3;
 
 /// View time and update interval of a remote pawn.
-#[derive(Component, Clone, Copy, Debug, Reflect)]
+#[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 pub struct ProxyTime {
     /// View time at which the pawn was drawn last: its own if it is updated at another rate than most or
@@ -36,23 +36,6 @@ pub struct ProxyTime {
     drawn_by: u16,
     /// Ticks by which the pawn is ahead of the clock to which it is changing.
     shift: f64,
-}
-
-impl Default for ProxyTime {
-    fn default() -> Self {
-        Self {
-            drawn: None,
-            interval: 0,
-            wanted: 0,
-            agreed: 0,
-            ticks: [Tick(0); TICKS],
-            known: 0,
-            updated_at: 0.0,
-            since_previous: 0.0,
-            drawn_by: 0,
-            shift: 0.0,
-        }
-    }
 }
 
 impl ProxyTime {

@@ -223,7 +223,7 @@ impl SentSnapshots {
     /// Returns the recent update intervals of a pawn for this client; `usual` is the pawn's own interval.
     #[must_use]
     pub fn rates(&self, id: NetId, usual: i32) -> IntervalSummary {
-        self.of(id).map_or(IntervalSummary::NONE, |target| target.spaces.rates(usual))
+        self.of(id).map(|target| target.spaces.rates(usual)).unwrap_or_default()
     }
 
     /// Returns by how many ticks recent updates were late when they were sent, as the 99th percentile: a

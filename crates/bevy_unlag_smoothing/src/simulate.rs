@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PawnClass, PawnModel, PoseSample, PoseSampler,
-    ProxySmoothing, SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
+    ProxySmoothing, SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime, require_plugin,
 };
 
 use crate::plugin::{SmoothingPlugin, SmoothingSystems};
@@ -20,7 +20,7 @@ bevy_unlag_core::marker_impls!(ProxySimulationPlugin<M>);
 
 impl<M: MoveModel> Plugin for ProxySimulationPlugin<M> {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, SmoothingPlugin);
+        require_plugin(app, SmoothingPlugin);
         app.add_systems(PostUpdate, simulate::<M>.in_set(SmoothingSystems::Simulate));
     }
 }

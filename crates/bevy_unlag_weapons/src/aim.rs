@@ -1,11 +1,11 @@
 //! Look direction of a player.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{ViewFrame, angle_to_units, look_direction};
+use bevy_unlag_core::{ViewFrame, Wire, angle_to_units, look_direction};
 
 /// Look direction of the local player, quantised: the client traces exactly the direction that it sends. It is
 /// measured in the [`ViewFrame`] of the pawn, as the look of its moves is.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[derive(Component, Wire, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[doc(alias = "ControlRotation")]
 #[doc(alias = "EyeAngles")]

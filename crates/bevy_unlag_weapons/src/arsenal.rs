@@ -39,6 +39,8 @@ pub struct Arsenal {
     hash: u32,
 }
 
+const _: () = assert!(Arsenal::MAX_WEAPONS == 1 << WeaponId::BITS);
+
 impl Default for Arsenal {
     fn default() -> Self {
         let weapons = vec![Weapon::rifle()];

@@ -85,7 +85,7 @@ impl PackedOverride {
 
 impl Wire for PackedOverride {
     fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.target.0), 16);
+        self.target.write(w);
         w.bits(u32::from(self.age), Self::AGE_BITS);
         w.bits(u32::from(self.span), Self::AGE_BITS);
         w.bool(self.shift != 0);
@@ -95,7 +95,7 @@ impl Wire for PackedOverride {
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let (target, age) = (NetId(r.bits(16)? as u16), r.bits(Self::AGE_BITS)? as u8);
+        let (target, age) = (NetId::read(r)?, r.bits(Self::AGE_BITS)? as u8);
         let span = r.bits(Self::AGE_BITS)? as u8;
         let shift = if r.bool()? { r.signed(16)? as i16 } else { 0 };
         Ok(Self { target, age, span, shift })
@@ -106,7 +106,7 @@ impl Wire for PackedOverride {
 /// knows the shooter and reconstructs the rest. See [`view`](Self::view).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct FireInput {
-    /// View time, in 1/256 of a tick.
+    /// View time, in 1/256 of a tick: the last 256 ticks.
     time: Option<u16>,
     /// Eye position, in 1/128 m.
     eye: [u16; 3],
@@ -130,8 +130,6 @@ pub struct FireInput {
     pellet_count: u8,
 }
 
-/// Bits of a view time: 256 ticks.
-const TIME_BITS: u32 = 16;
 /// Maximum number of ticks that a view time may be ahead of the server's tick to be reconstructed.
 const AHEAD: i32 = 8;
 /// Resolution of eye positions: 1/128 m.
@@ -254,10 +252,7 @@ impl FireInput {
 
 impl Wire for FireInput {
     fn write(&self, w: &mut BitWriter) {
-        w.bool(self.time.is_some());
-        if let Some(time) = self.time {
-            w.bits(u32::from(time), TIME_BITS);
-        }
+        self.time.write(w);
         for (axis, bits) in self.eye.into_iter().zip(EYE_BITS) {
             w.bits(u32::from(axis), bits);
         }
@@ -279,10 +274,7 @@ impl Wire for FireInput {
         }
         w.bits(u32::from(self.named_count), NAMED_BITS);
         self.named.iter().take(usize::from(self.named_count)).for_each(|named| named.write(w));
-        w.bool(self.claim.is_some());
-        if let Some(target) = self.claim {
-            w.bits(u32::from(target.0), 16);
-        }
+        self.claim.write(w);
         w.bits(u32::from(self.pellet_count), 5);
         for at in self.pellets.iter().take(usize::from(self.pellet_count)).flatten() {
             w.signed(i32::from(*at), 8);
@@ -290,10 +282,7 @@ impl Wire for FireInput {
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let mut fire = Self::default();
-        if r.bool()? {
-            fire.time = Some(r.bits(TIME_BITS)? as u16);
-        }
+        let mut fire = Self { time: Option::read(r)?, ..Self::default() };
         for (axis, bits) in fire.eye.iter_mut().zip(EYE_BITS) {
             *axis = r.bits(bits)? as u16;
         }
@@ -313,9 +302,7 @@ impl Wire for FireInput {
         for slot in fire.named.iter_mut().take(usize::from(fire.named_count)) {
             *slot = PackedOverride::read(r)?;
         }
-        if r.bool()? {
-            fire.claim = Some(NetId(r.bits(16)? as u16));
-        }
+        fire.claim = Option::read(r)?;
         fire.pellet_count = r.bits(5)? as u8;
         if usize::from(fire.pellet_count) > MAX_PELLETS {
             return Err(WireError::Invalid);

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, split_height};
+use bevy_unlag_core::{Wire, split_height};
 use bevy_unlag_rewind::RewindTimeSource;
 
 use crate::{friendly_fire::FriendlyFire, hit_claims::HitClaims};
@@ -76,13 +76,13 @@ impl FireRules {
     }
 }
 
-/// The part of the [`FireRules`] by which a client shows the hits of its own shots.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// The part of the [`FireRules`] by which a client shows the hits of its own shots; 14 bytes.
+#[derive(Wire, Clone, Copy, PartialEq, Debug)]
 pub struct ScreenRules {
     eye_tolerance: f32,
     eye_height_tolerance: f32,
-    friendly_fire: FriendlyFire,
     claims: HitClaims,
+    friendly_fire: FriendlyFire,
 }
 
 impl From<&FireRules> for ScreenRules {
@@ -108,38 +108,10 @@ impl ScreenRules {
     }
 }
 
-/// 14 bytes.
-impl Wire for ScreenRules {
-    fn write(&self, w: &mut BitWriter) {
-        w.f32(self.eye_tolerance);
-        w.f32(self.eye_height_tolerance);
-        w.f32(self.claims.padding);
-        w.bits(u32::from(self.claims.rounds), 8);
-        w.bits(
-            match self.friendly_fire {
-                FriendlyFire::Damage => 0,
-                FriendlyFire::PassThrough => 1,
-                FriendlyFire::Block => 2,
-            },
-            2,
-        );
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let [eye_tolerance, eye_height_tolerance, padding] = [r.f32()?, r.f32()?, r.f32()?];
-        let claims = HitClaims { padding, rounds: r.bits(8)? as u8 };
-        let friendly_fire = match r.bits(2)? {
-            0 => FriendlyFire::Damage,
-            1 => FriendlyFire::PassThrough,
-            2 => FriendlyFire::Block,
-            _ => return Err(WireError::Invalid),
-        };
-        Ok(Self { eye_tolerance, eye_height_tolerance, friendly_fire, claims })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::{BitReader, BitWriter, WireError};
+
     use super::*;
 
     #[test]

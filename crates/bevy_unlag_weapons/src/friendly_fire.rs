@@ -1,10 +1,11 @@
 //! Effect of shots on the shooter's teammates.
 
 use bevy::prelude::*;
+use bevy_unlag_core::Wire;
 use bevy_unlag_rewind::Team;
 
 /// Effect of shots on the shooter's teammates: other pawns with the same [`Team`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[doc(alias = "mp_friendlyfire")]
 pub enum FriendlyFire {
     /// Teammates are hit and damaged like everyone else.

@@ -12,7 +12,7 @@ use core::time::Duration;
 
 use crate::plugin::WeaponSystems;
 use bevy::prelude::*;
-use bevy_unlag_core::{TickPlugin, TickSystems};
+use bevy_unlag_core::{TickPlugin, TickSystems, require_plugin};
 
 use crate::{reflection, verdict::Damage};
 
@@ -90,7 +90,7 @@ pub struct HealthPlugin;
 
 impl Plugin for HealthPlugin {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, TickPlugin);
+        require_plugin(app, TickPlugin);
         reflection::register_health_types(app);
         app.init_resource::<RespawnRules>()
             .add_message::<Damage>()

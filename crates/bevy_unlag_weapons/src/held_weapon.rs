@@ -1,13 +1,9 @@
 //! Visible weapon state of a pawn, for all clients.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{
-    BitReader, BitWriter, ExtendedState, Interpolate, InterpolationSpan, MoveModel, Wire, WireError,
-};
+use bevy_unlag_core::{ExtendedState, Interpolate, InterpolationSpan, MoveModel, Wire};
 
 use crate::{weapon::WeaponId, weapon_extension::WeaponState};
-
-const WEAPON_BITS: u32 = 6;
 
 /// Held weapon and weapon activity of a pawn, on every client: for weapon models, poses and sounds. Inserted
 /// for every pawn with [`WeaponState`].
@@ -17,7 +13,9 @@ const WEAPON_BITS: u32 = 6;
 /// the local player's input takes effect after the next tick, and delayed replication never reverts it. For
 /// remote pawns it is received over the network and interpolated along with the drawn pose. It is for display
 /// only: changing it has no effect on the simulation.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+///
+/// It takes 10 bits on the wire, 4 without a weapon. Every bit pattern is valid.
+#[derive(Component, Wire, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[doc(alias = "m_hActiveWeapon")]
 pub struct HeldWeapon {
@@ -39,28 +37,6 @@ impl From<&WeaponState> for HeldWeapon {
             reloading: arms.is_reloading(),
             charging: arms.charge > 0,
         }
-    }
-}
-
-/// 10 bits, 4 without a weapon. Every bit pattern is valid.
-impl Wire for HeldWeapon {
-    fn write(&self, w: &mut BitWriter) {
-        w.bool(self.weapon.is_some());
-        if let Some(WeaponId(weapon)) = self.weapon {
-            w.bits(u32::from(weapon), WEAPON_BITS);
-        }
-        for does in [self.aiming, self.reloading, self.charging] {
-            w.bool(does);
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self {
-            weapon: if r.bool()? { Some(WeaponId(r.bits(WEAPON_BITS)? as u8)) } else { None },
-            aiming: r.bool()?,
-            reloading: r.bool()?,
-            charging: r.bool()?,
-        })
     }
 }
 
@@ -88,6 +64,8 @@ pub(crate) fn update_held_weapons<M: MoveModel>(
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::{BitReader, BitWriter, WireError};
+
     use super::*;
     use crate::arsenal::Arsenal;
 

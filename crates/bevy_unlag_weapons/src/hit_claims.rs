@@ -1,7 +1,7 @@
 //! Client hit claims.
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
-use bevy_unlag_core::NetId;
+use bevy_unlag_core::{NetId, Wire};
 use bevy_unlag_rewind::ClaimedTarget;
 
 use crate::fire_input::FireInput;
@@ -10,7 +10,7 @@ use crate::fire_input::FireInput;
 /// Tournament: the shot names the target that its screen showed it hitting, and the ray may miss that target
 /// by a small padding. A claim is never proof: see [`ClaimedTarget`]. An
 /// [`EvidenceLog`](bevy_unlag_rewind::EvidenceLog) also records the ray without the claim.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Debug, Default, Reflect)]
 #[doc(alias = "HitScanPadding")]
 pub struct HitClaims {
     /// Distance by which a shot may miss the hit boxes of the claimed target, in metres. Default: 0, and then
@@ -36,14 +36,9 @@ impl HitClaims {
 
 /// Last claim of every shooter: shot number and target.
 #[derive(Default)]
-pub(crate) struct LastClaims(EntityHashMap<(u32, NetId)>);
+pub(crate) struct LastClaims(pub EntityHashMap<(u32, NetId)>);
 
 impl LastClaims {
-    /// Removes shooters that no longer exist.
-    pub fn retain(&mut self, there: impl Fn(Entity) -> bool) {
-        self.0.retain(|shooter, _| there(*shooter));
-    }
-
     /// Returns the target that a shot claims, by its own claim or by a previous one that still counts.
     pub fn of(
         &mut self,
@@ -94,7 +89,7 @@ mod tests {
             assert_eq!(later, (1..6).map(|after| after <= rounds).collect::<Vec<_>>(), "{rounds}");
             assert_eq!(whom(one, 1, &silent), None, "the shot count restarted");
             assert_eq!(whom(other, 8, &silent), None, "claims of other shooters do not count");
-            claims.retain(|shooter| shooter != one);
+            claims.0.retain(|shooter, _| *shooter != one);
             assert!(claims.0.is_empty());
         }
     }

@@ -36,6 +36,7 @@ mod high_ping;
 mod hit_claims;
 mod loadout;
 mod plugin;
+mod position_format;
 mod projectile;
 mod reflection;
 mod reset;

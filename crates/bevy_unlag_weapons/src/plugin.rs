@@ -1,7 +1,7 @@
 //! Plugins and system sets.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent, TickSystems};
+use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent, TickSystems, require_plugin};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 use core::marker::PhantomData;
 
@@ -51,7 +51,7 @@ bevy_unlag_core::marker_impls!(WeaponsPlugin<M>);
 
 impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, RewindQueryPlugin);
+        require_plugin(app, RewindQueryPlugin);
         arsenal_asset::add(app);
         // Once, however many models carry weapons.
         if !app.world().contains_resource::<ProjectilesInFlight>() {

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, MoveModel, MoveSystems, NetId};
+use bevy_unlag_core::{LocalControl, MoveModel, MoveSystems, NetId, require_plugin};
 use bevy_unlag_rewind::{DrawnFrames, DrawnQuery, EvidenceLog, RewindView, RewindViewPlugin};
 
 use crate::{arsenal::Arsenal, firing::ShotFired, weapon::Weapon};
@@ -21,7 +21,7 @@ bevy_unlag_core::marker_impls!(ShotViewPlugin<M>);
 
 impl<M: MoveModel> Plugin for ShotViewPlugin<M> {
     fn build(&self, app: &mut App) {
-        bevy_unlag_core::add_missing_plugin(app, RewindViewPlugin);
+        require_plugin(app, RewindViewPlugin);
         app.init_resource::<EvidenceLog>()
             .init_resource::<Arsenal>()
             .add_message::<ShotFired>()

@@ -1,10 +1,10 @@
 //! Shot effects for remote clients: tracers, verdicts and projectile messages.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
+use bevy_unlag_core::{NetId, Wire};
 
 use crate::{
-    aim::Aim,
+    position_format::PositionFormat,
     projectile::{ProjectileEnd, ProjectileLaunch},
     spread,
     spread::SpreadCone,
@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// Tracer of a remote player's shot; written on the server and on every client except the shooter's. It
-/// starts where the shooter is drawn.
-#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+/// starts where the shooter is drawn. It takes 11 bytes.
+#[derive(Message, Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Message, Debug)]
 #[doc(alias = "UTIL_Tracer")]
 pub struct Tracer {
@@ -26,11 +26,14 @@ pub struct Tracer {
     pub trail: TracerPath,
 }
 
+/// Positions of ±4,096 m.
+const END_POINT: PositionFormat = PositionFormat { units: 128.0, bits: 20 };
+
 /// Path of a shot.
-#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 pub enum TracerPath {
     /// To an end point, in metres; the resolution on the wire is 8 mm.
-    To(Vec3),
+    To(#[wire(with = END_POINT)] Vec3),
     /// Several rays within a cone.
     Spread {
         /// The spread cone.
@@ -49,48 +52,6 @@ impl Tracer {
             TracerPath::To(to) => (to - from).try_normalize().unwrap_or(Vec3::NEG_Z),
             TracerPath::Spread { cone, seed } => cone.direction(spread::pellet_offset(seed, pellet)),
         })
-    }
-}
-
-/// 1/128 m, for a range of ±4,096 m.
-const UNITS: f32 = 128.0;
-const PLACE_BITS: u32 = 20;
-const WEAPON_BITS: u32 = 6;
-
-/// 11 bytes.
-impl Wire for Tracer {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.shooter.0), 16);
-        w.bits(u32::from(self.weapon.0), WEAPON_BITS);
-        match self.trail {
-            TracerPath::To(to) => {
-                w.bool(false);
-                let bound = ((1 << (PLACE_BITS - 1)) - 1) as f32;
-                for axis in to.to_array() {
-                    w.signed((axis * UNITS).round().clamp(-bound, bound) as i32, PLACE_BITS);
-                }
-            }
-            TracerPath::Spread { cone, seed } => {
-                w.bool(true);
-                w.bits(u32::from(cone.aim.yaw), 16);
-                w.signed(i32::from(cone.aim.pitch), 16);
-                w.bits(u32::from(cone.half_angle), 16);
-                w.bits(u32::from(seed), 16);
-            }
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let (shooter, weapon) = (NetId(r.bits(16)? as u16), WeaponId(r.bits(WEAPON_BITS)? as u8));
-        let trail = if r.bool()? {
-            let aim = Aim { yaw: r.bits(16)? as u16, pitch: r.signed(16)? as i16 };
-            let cone = SpreadCone { aim, half_angle: r.bits(16)? as u16 };
-            TracerPath::Spread { cone, seed: r.bits(16)? as u16 }
-        } else {
-            let mut axis = || Ok(r.signed(PLACE_BITS)? as f32 / UNITS);
-            TracerPath::To(Vec3::new(axis()?, axis()?, axis()?))
-        };
-        Ok(Self { shooter, weapon, trail })
     }
 }
 
@@ -114,7 +75,10 @@ pub struct OutgoingShotMessages(pub Vec<ShotMessage>);
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::{BitReader, BitWriter};
+
     use super::*;
+    use crate::aim::Aim;
 
     #[test]
     fn tracer_takes_at_most_eleven_bytes_and_survives_a_round_trip() {

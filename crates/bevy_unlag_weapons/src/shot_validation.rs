@@ -9,7 +9,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{
     EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime,
-    TargetHit, Team,
+    ShotEvidence, TargetHit, Team,
 };
 
 use crate::{
@@ -103,10 +103,6 @@ impl ShotOutput<'_, '_> {
             mailbox.0.push(mailed);
         }
     }
-
-    pub fn write_damage_message(&mut self, damage: Damage) {
-        self.damage.write(damage);
-    }
 }
 
 /// State and buffers that persist between shots.
@@ -127,8 +123,8 @@ pub(crate) fn resolve_shots<M: MoveModel>(
     mut log: Option<ResMut<EvidenceLog>>,
     mut scratch: Local<ShotScratch>,
 ) {
-    scratch.claims.retain(|shooter| shooters.contains(shooter));
-    scratch.beams.retain(|shooter| shooters.contains(shooter));
+    scratch.claims.0.retain(|shooter, _| shooters.contains(*shooter));
+    scratch.beams.0.retain(|shooter, _| shooters.contains(*shooter));
     for step in happened.read() {
         let ExtendedEvent::Extension(event) = &step.event else { continue };
         let Ok((NetRole::Authority, id, shooter)) = shooters.get_mut(step.entity) else { continue };
@@ -230,7 +226,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
         let then = then.with_filter(filter);
         let record = log.map(|log| {
             let way = round.cone.direction(Vec2::ZERO);
-            (log, then.evidence(eye, way, weapon.range()).of_shot(self.id, round.shot.0))
+            (log, then.evidence(eye, way, weapon.range()))
         });
         let clamped = admitted.moved || then.time().clamped() || eye != seen.eye;
         let claimed = scratch.claims.of(&context.rules.claims, (step.entity, round.number), &round.fire);
@@ -260,7 +256,8 @@ impl<M: MoveModel> PendingShot<'_, M> {
         if let Some((log, record)) = record {
             let hit = scratch.hits.struck().first().map(|struck| struck.hit);
             let claim = claimed.map(|claimed| (claimed, hit.filter(|hit| hit.target == claimed.target)));
-            log.record(record.with_notes(EvidenceNotes { claimed: seen.time, claim, refused: None }));
+            let notes = EvidenceNotes { claimed: seen.time, claim, refused: None };
+            log.record(ShotEvidence { shooter: Some(self.id), shot: round.shot.0, notes, ..record });
         }
         Ok(ResolvedShot { clamped, eye, seed, launch })
     }

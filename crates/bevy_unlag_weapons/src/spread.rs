@@ -1,15 +1,15 @@
 //! Deterministic weapon spread, bitwise equal on all machines.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, look_direction, sin_cos_of_units};
+use bevy_unlag_core::{NetId, Wire, look_direction, sin_cos_of_units};
 
-use crate::aim::Aim;
+use crate::{aim::Aim, weapon::Weapon};
 
 /// Maximum number of pellets per shot.
 pub const MAX_PELLETS: usize = 16;
 
 /// A cone of directions in the world around an aim.
-#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct SpreadCone {
     /// Axis of the cone, in the world, whatever is up for the shooter.
     pub aim: Aim,
@@ -49,6 +49,11 @@ pub fn pellet_offset(seed: u16, pellet: u32) -> Vec2 {
     let (turn, area) = (bits as u16, (bits >> 16) as u16);
     let (sin, cos) = sin_cos_of_units(turn);
     Vec2::new(cos, sin) * ((f32::from(area) + 0.5) / 65_536.0).sqrt()
+}
+
+/// Returns the offsets of all pellets of a weapon, at least one.
+pub(crate) fn pellet_offsets(weapon: &Weapon, seed: u16) -> impl Iterator<Item = Vec2> {
+    (0..u32::from(weapon.pellets()).max(1)).map(move |pellet| pellet_offset(seed, pellet))
 }
 
 /// Derives the seed of a shot from the seed of its pawn and the number of the shot.

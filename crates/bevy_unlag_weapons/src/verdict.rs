@@ -7,7 +7,7 @@ use bevy_unlag_rewind::HitGroup;
 use crate::{weapon::WeaponId, weapon_extension::NotFired};
 
 /// Reason why the server refused a shot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Hash, Reflect)]
 pub enum ShotRefusal {
     /// The shooter was dead.
     Dead,
@@ -92,16 +92,19 @@ impl RefusedShots {
     }
 }
 
-/// Number of hits of one shot on one target, by hit group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+/// Number of hits of one shot on one target, by hit group; at most 31 of each are sent.
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct TargetCount {
     /// The target.
     pub target: NetId,
     /// Hits in the head.
+    #[wire(bits = 5)]
     pub head: u8,
     /// Hits in the body.
+    #[wire(bits = 5)]
     pub body: u8,
     /// Hits in the limbs.
+    #[wire(bits = 5)]
     pub limb: u8,
 }
 
@@ -172,33 +175,48 @@ impl FromIterator<(NetId, HitGroup)> for HitList {
     }
 }
 
+impl Wire for HitList {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(self.iter().len() as u32, 3);
+        self.iter().for_each(|count| count.write(w));
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let mut list = Self { count: r.bits(3)? as u8, ..Self::default() };
+        for slot in list.list.iter_mut().take(usize::from(list.count)) {
+            *slot = TargetCount::read(r)?;
+        }
+        Ok(list)
+    }
+}
+
 /// Result of a shot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub enum ShotResult {
     /// It hit no pawn.
     Miss,
     /// It hit at least one pawn.
     Hit(HitList),
-    /// It launched a projectile; another verdict follows when that ends.
-    Launched,
     /// The server refused it.
     Refused(ShotRefusal),
+    /// It launched a projectile; another verdict follows when that ends.
+    Launched,
 }
 
 /// The server's verdict on a shot of the local player. Written on the shooter's client when it arrives, and
 /// on a listen server for its host. A beam is a shot in every tick: of consecutive shots only the first one
 /// with a different result gets a verdict.
-#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[derive(Message, Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Message, Debug)]
 pub struct ShotVerdict {
     /// Identifier of the shot; see [`PredictedShot::shot`](crate::PredictedShot::shot).
     pub shot: Tick,
-    /// Result of the shot.
-    pub result: ShotResult,
     /// Whether the server evaluated the shot at another time or from another eye position than its screen
     /// showed, because of limits; see [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age) and
     /// [`FireRules::eye_tolerance`](crate::FireRules::eye_tolerance).
     pub clamped: bool,
+    /// Result of the shot.
+    pub result: ShotResult,
 }
 
 /// Damage of a shot to one target, for the game to apply; written on the server, once per target of a shot.
@@ -225,55 +243,6 @@ pub struct Damage {
     pub direction: Vec3,
     /// Knockback velocity, in metres per second.
     pub throw: Vec3,
-}
-
-impl Wire for ShotVerdict {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(self.shot.0, 32);
-        w.bool(self.clamped);
-        match self.result {
-            ShotResult::Miss => w.bits(0, 2),
-            ShotResult::Hit(list) => {
-                w.bits(1, 2);
-                w.bits(list.iter().len() as u32, 3);
-                for TargetCount { target, head, body, limb } in list.iter() {
-                    w.bits(u32::from(target.0), 16);
-                    for count in [head, body, limb] {
-                        w.bits(u32::from((*count).min(31)), 5);
-                    }
-                }
-            }
-            ShotResult::Refused(refusal) => {
-                w.bits(2, 2);
-                w.bits(refusal as u32, 4);
-            }
-            ShotResult::Launched => w.bits(3, 2),
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let shot = Tick(r.bits(32)?);
-        let clamped = r.bool()?;
-        let result = match r.bits(2)? {
-            0 => ShotResult::Miss,
-            1 => {
-                let mut list = HitList { count: r.bits(3)? as u8, ..HitList::default() };
-                for slot in list.list.iter_mut().take(usize::from(list.count)) {
-                    slot.target = NetId(r.bits(16)? as u16);
-                    for count in [&mut slot.head, &mut slot.body, &mut slot.limb] {
-                        *count = r.bits(5)? as u8;
-                    }
-                }
-                ShotResult::Hit(list)
-            }
-            2 => {
-                let refusal = ShotRefusal::ALL.get(r.bits(4)? as usize).ok_or(WireError::Invalid)?;
-                ShotResult::Refused(*refusal)
-            }
-            _ => ShotResult::Launched,
-        };
-        Ok(Self { shot, result, clamped })
-    }
 }
 
 #[cfg(test)]

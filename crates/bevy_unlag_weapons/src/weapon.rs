@@ -4,15 +4,19 @@ mod damage;
 mod handling;
 
 use bevy::prelude::*;
-
+use bevy_unlag_core::Wire;
 use serde::{Deserialize, Serialize};
 
 pub use damage::{DamageTable, Falloff};
 pub use handling::{Ammo, FireMode, Recoil, Reload, Spread, SpreadSource};
 
 /// Identifier of a weapon: its index in the [`Arsenal`](crate::Arsenal).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Reflect)]
-pub struct WeaponId(pub u8);
+#[derive(Wire, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Reflect)]
+pub struct WeaponId(#[wire(bits = WeaponId::BITS)] pub u8);
+
+impl WeaponId {
+    pub(crate) const BITS: u32 = 6;
+}
 
 /// A weapon definition, the same on client and server. Only the server reads its damage.
 ///

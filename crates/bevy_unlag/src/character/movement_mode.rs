@@ -36,7 +36,7 @@ impl Plugin for MovementModePlugin {
 
 /// Adds the modes and cues of a capsule model.
 pub(super) fn add<M: MoveModel<State: HasCapsule, Event: HasMoveEvent>>(app: &mut App) {
-    bevy_unlag_core::add_missing_plugin(app, MovementModePlugin);
+    bevy_unlag_core::require_plugin(app, MovementModePlugin);
     app.share_pawn_events::<M, MoveCue>(|event| event.move_event().and_then(MoveCue::of))
         .add_systems(FixedLast, read_modes::<M>.in_set(TickSystems));
 }

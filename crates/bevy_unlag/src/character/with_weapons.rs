@@ -39,7 +39,7 @@ impl<B: Character> Character for WithWeapons<B> {
         B::build_extended::<WeaponExtension>(app, side);
         app.add_plugins(WeaponsPlugin::<B>::default());
         // Once, however many characters carry weapons.
-        bevy_unlag_core::add_missing_plugin(app, HeldWeaponPlugin);
+        bevy_unlag_core::require_plugin(app, HeldWeaponPlugin);
         if side == Side::Client && !app.is_plugin_added::<HighPingPlugin>() {
             app.add_plugins(HighPingPlugin);
         }

@@ -46,7 +46,7 @@ impl PendingPings {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    bevy_unlag_core::add_missing_plugin(app, TickPlugin);
+    bevy_unlag_core::require_plugin(app, TickPlugin);
     app.add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
         commands.entity(added.entity).insert(PendingPings::default());
     })

@@ -9,7 +9,7 @@ use crate::{
     query_result::TargetHit,
     target::{Body, HeadPriorityHit, is_nearer},
     view::RewindFilter,
-    world::WorldHit,
+    world::{NearestObstacle, WorldHit},
 };
 
 impl DrawnQuery<'_, '_> {
@@ -40,15 +40,9 @@ impl DrawnQuery<'_, '_> {
             let (from, to) = (of(step), of(step + 1));
             let pass = BallPath { a: a.lerp(b, from), b: a.lerp(b, to), radius };
             let met = self.pass(&pass, (part_of_frame(from), part_of_frame(to)), (filter, &before, ticks));
-            let Some(met) = met else { continue };
-            let whole = |part: f32| from + (to - from) * part;
-            return Some(match met {
-                FlightStepHit::Occluder { by, part } => FlightStepHit::Occluder { by, part: whole(part) },
-                FlightStepHit::Target { hit, part } => {
-                    let hit = TargetHit { distance: a.distance(hit.point), ..hit };
-                    FlightStepHit::Target { hit, part: whole(part) }
-                }
-            });
+            let Some(FlightStepHit { part, what }) = met else { continue };
+            let what = what.map(|hit| TargetHit { distance: a.distance(hit.point), ..hit });
+            return Some(FlightStepHit { part: from + (to - from) * part, what });
         }
         None
     }
@@ -83,21 +77,20 @@ impl DrawnQuery<'_, '_> {
         });
         let reach = best.map_or(1.0, |best| best.reach());
         let ago = |part: f32| f64::from(1.0 - part) * ticks;
-        let mut wall = self
-            .mover(pass, (ago(parts.0), ago(parts.1)))
-            .filter(|(part, _)| *part <= reach)
-            .map(|(part, by)| (part, Some(by)));
+        let mut wall = self.mover(pass, (ago(parts.0), ago(parts.1))).filter(|wall| wall.distance <= reach);
         if wall.is_none() && reach > 1.0 {
             let length = a.distance(b);
             let behind =
                 (b - a).try_normalize().and_then(|way| self.world.cast(b, way, length * (reach - 1.0)));
-            wall = behind.map(|distance| (1.0 + distance / length.max(1e-9), None));
+            let part = |distance: f32| 1.0 + distance / length.max(1e-9);
+            wall = behind.map(|distance| WorldHit { distance: part(distance), by: None });
         }
-        let stopped = wall.and_then(|(part, by)| Some(FlightStepHit::Occluder { by: by?, part }));
-        let wall = wall.map(|(part, by)| WorldHit { distance: part, by });
-        let Some(hit) = best.and_then(|best| best.before(wall).ok()) else { return stopped };
+        let Some(hit) = best.and_then(|best| best.before(wall).ok()) else {
+            let WorldHit { distance: part, by } = wall?;
+            return Some(FlightStepHit { part, what: Err(by?) });
+        };
         let (part, point) = (hit.distance, a.lerp(b, hit.distance));
-        Some(FlightStepHit::Target { hit: TargetHit { distance: a.distance(point), point, ..hit }, part })
+        Some(FlightStepHit { part, what: Ok(TargetHit { distance: a.distance(point), point, ..hit }) })
     }
 
     /// Returns a pawn's pose on this screen `ticks` before this frame, whether or not a frame was drawn
@@ -116,22 +109,22 @@ impl DrawnQuery<'_, '_> {
         history.pose(stamp, &self.sampler.as_ref()?.of(mode), &self.bases.at(self.bases_at().later(ago)))
     }
 
-    /// Returns the first occluder in the way between two moments, given in ticks before this frame.
-    fn mover(&self, pass: &BallPath, ago: (f64, f64)) -> Option<(f32, Entity)> {
+    /// Returns the first occluder in the way between two moments, given in ticks before this frame, with the
+    /// fraction of the path as the distance.
+    fn mover(&self, pass: &BallPath, ago: (f64, f64)) -> Option<WorldHit> {
         let bases =
             |ticks: f64| self.bases.at(self.bases_at().later(-(ticks * SUB_TICKS as f64).round() as i64));
         let (from, to) = (bases(ago.0), bases(ago.1));
-        let mut nearest: Option<(f32, Entity)> = None;
+        let mut nearest = NearestObstacle::new(None, f32::INFINITY);
         self.each_mover(|entity, occluder, pose| {
             let ends = match occluder.base {
                 0 => Some((pose, pose)),
                 base => from.pose(base).zip(to.pose(base)),
             };
-            let met = ends.and_then(|(pose, later)| pass.meets_occluder(occluder, pose, later));
-            let met = met.filter(|part| nearest.is_none_or(|(first, _)| *part < first));
-            nearest = met.map(|part| (part, entity)).or(nearest);
+            nearest
+                .meet(entity, |_| ends.and_then(|(pose, later)| pass.meets_occluder(occluder, pose, later)));
         });
-        nearest
+        nearest.nearest
     }
 }
 

@@ -53,19 +53,21 @@ impl ShotEvidence {
                 None => (self.max_distance, None),
             },
         };
-        line(self.origin, self.origin + way * distance, EvidencePart::Ray);
-        end.into_iter().for_each(|part| mark(self.origin + way * distance, part, line));
+        let mut draw = |lines: Vec<Line>, part| lines.into_iter().for_each(|(a, b)| line(a, b, part));
+        let to = self.origin + way * distance;
+        draw(vec![(self.origin, to)], EvidencePart::Ray);
+        end.into_iter().for_each(|part| draw(mark(to), part));
         let (moment, poses) = (self.moment(), self.base_poses(sampler));
         let bases = poses.at(ViewTime::default());
         for candidate in &self.candidates {
             let path = candidate.path();
             if let Ok((body, _)) = self.judged(candidate, &path, &moment, (sampler, &bases)) {
-                envelope(&body.boxes.bounds(), body.pose.body(), line);
-                outlines(body.boxes, &body.pose, &candidate.limbs, EvidencePart::Tested, line);
+                draw(envelope(&body.boxes.bounds(), body.pose.body()), EvidencePart::Envelope);
+                draw(outlines(body.boxes, &body.pose, &candidate.limbs), EvidencePart::Tested);
             }
             let live = candidate.live.filter(|pose| pose.alive);
             if let Some((pose, boxes)) = live.zip(self.sets.get(candidate.live_set as usize)) {
-                outlines(boxes, &pose, &candidate.live_limbs, EvidencePart::Live, line);
+                draw(outlines(boxes, &pose, &candidate.live_limbs), EvidencePart::Live);
             }
         }
     }
@@ -119,97 +121,76 @@ impl ShotEvidence {
 impl DrawnEvidence {
     /// Calls `line` with every line of a drawing of what the screen showed: the ray, and the drawn boxes.
     pub fn lines(&self, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
-        let end = self.origin + self.direction * self.reach;
-        line(self.origin, end, EvidencePart::Ray);
+        line(self.origin, self.origin + self.direction * self.reach, EvidencePart::Ray);
         for body in &self.bodies {
-            outlines(&body.boxes, &body.pose, &body.limbs, EvidencePart::Drawn, line);
+            for (a, b) in outlines(&body.boxes, &body.pose, &body.limbs) {
+                line(a, b, EvidencePart::Drawn);
+            }
         }
     }
 }
 
-/// Draws a small cross.
-fn mark(at: Vec3, part: EvidencePart, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
-    for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
-        line(at - axis * MARK, at + axis * MARK, part);
-    }
+/// Ends of a line.
+type Line = (Vec3, Vec3);
+
+/// Returns a small cross.
+fn mark(at: Vec3) -> Vec<Line> {
+    [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| (at - axis * MARK, at + axis * MARK)).into()
 }
 
-fn envelope(bounds: &BodyBounds, body: Isometry3d, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
+fn envelope(bounds: &BodyBounds, body: Isometry3d) -> Vec<Line> {
     let half = Vec3::new(bounds.radius, (bounds.high - bounds.low) * 0.5, bounds.radius);
     let middle = Isometry3d::from_xyz(0.0, (bounds.low + bounds.high) * 0.5, 0.0);
-    edges(half, body * middle, EvidencePart::Envelope, line);
+    edges(half, body * middle)
 }
 
-fn outlines(
-    boxes: &HitBoxes,
-    pose: &PoseSample,
-    limbs: &[Isometry3d],
-    part: EvidencePart,
-    line: &mut impl FnMut(Vec3, Vec3, EvidencePart),
-) {
+fn outlines(boxes: &HitBoxes, pose: &PoseSample, limbs: &[Isometry3d]) -> Vec<Line> {
     let body = pose.body();
-    for hit_box in boxes.boxes() {
-        if let Some(limb) = limbs.get(usize::from(hit_box.limb)) {
-            outline(&hit_box.shape, body * *limb * hit_box.offset, part, line);
-        }
-    }
+    let outlines = boxes.boxes().iter().filter_map(|hit_box| {
+        let limb = limbs.get(usize::from(hit_box.limb))?;
+        Some(outline(&hit_box.shape, body * *limb * hit_box.offset))
+    });
+    outlines.flatten().collect()
 }
 
-fn outline(
-    shape: &Collider,
-    pose: Isometry3d,
-    part: EvidencePart,
-    line: &mut impl FnMut(Vec3, Vec3, EvidencePart),
-) {
+fn outline(shape: &Collider, pose: Isometry3d) -> Vec<Line> {
     match FileShape::of(shape) {
-        Some(FileShape::Box { half }) => edges(half.into(), pose, part, line),
+        Some(FileShape::Box { half }) => edges(half.into(), pose),
         Some(FileShape::Ball { radius }) => {
-            for (x, y) in [(Vec3::X, Vec3::Y), (Vec3::Y, Vec3::Z), (Vec3::Z, Vec3::X)] {
-                circle(pose, (x * radius, y * radius), part, line);
-            }
+            let planes = [(Vec3::X, Vec3::Y), (Vec3::Y, Vec3::Z), (Vec3::Z, Vec3::X)];
+            planes.into_iter().flat_map(|(x, y)| circle(pose, x * radius, y * radius)).collect()
         }
         Some(FileShape::Capsule { a, b, radius }) => {
             let [a, b] = [a, b].map(Vec3::from_array);
             let axis = (b - a).normalize_or(Vec3::Y);
             let (x, z) = axis.any_orthonormal_pair();
-            for end in [a, b] {
+            let ends = [a, b].into_iter().flat_map(move |end| {
                 let end = pose * Isometry3d::from_translation(end);
-                for (one, other) in [(x, z), (x, axis), (z, axis)] {
-                    circle(end, (one * radius, other * radius), part, line);
-                }
-            }
-            for side in [x, -x, z, -z] {
-                line(pose * (a + side * radius), pose * (b + side * radius), part);
-            }
+                let planes = [(x, z), (x, axis), (z, axis)];
+                planes.into_iter().flat_map(move |(one, other)| circle(end, one * radius, other * radius))
+            });
+            let sides = [x, -x, z, -z].map(|side| (pose * (a + side * radius), pose * (b + side * radius)));
+            ends.chain(sides).collect()
         }
         None => {
             let (middle, half) = bounding_box(shape);
-            edges(half, pose * Isometry3d::from_translation(middle), part, line);
+            edges(half, pose * Isometry3d::from_translation(middle))
         }
     }
 }
 
-fn edges(half: Vec3, pose: Isometry3d, part: EvidencePart, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
+fn edges(half: Vec3, pose: Isometry3d) -> Vec<Line> {
     let corner = |bits: usize| {
         let side = |axis: usize| if bits >> axis & 1 == 0 { -1.0 } else { 1.0 };
         pose * (half * Vec3::new(side(0), side(1), side(2)))
     };
-    for (a, b) in EDGES {
-        line(corner(a), corner(b), part);
-    }
+    EDGES.map(|(a, b)| (corner(a), corner(b))).into()
 }
 
-fn circle(
-    pose: Isometry3d,
-    (x, y): (Vec3, Vec3),
-    part: EvidencePart,
-    line: &mut impl FnMut(Vec3, Vec3, EvidencePart),
-) {
-    let point = |i: usize| {
+fn circle(pose: Isometry3d, x: Vec3, y: Vec3) -> impl Iterator<Item = Line> {
+    let point = move |i: usize| {
         let (sin, cos) = (i as f32 / SEGMENTS as f32 * core::f32::consts::TAU).sin_cos();
         pose * (x * cos + y * sin)
     };
-    for i in 0..SEGMENTS {
-        line(point(i), point(i + 1), part);
-    }
+    (0..SEGMENTS).map(move |i| (point(i), point(i + 1)))
 }

@@ -82,7 +82,10 @@ mod tests {
 
     #[test]
     fn newest_shots_are_kept_and_found_by_pawn() {
-        let shot = |shot: u32| ShotEvidence::default().of_shot(NetId((shot % 3) as u16), shot);
+        let shot = |shot: u32| {
+            let shooter = Some(NetId((shot % 3) as u16));
+            ShotEvidence { shooter, shot, ..default() }
+        };
         let mut log = EvidenceLog::default();
         log.record(shot(0));
         assert_eq!((log.is_on(), log.recorded(), log.last_shots(9).len()), (false, 0, 0), "off by default");

@@ -19,15 +19,34 @@ struct Cached {
     count: usize,
 }
 
+/// What a shot has moved.
+#[derive(Default)]
+struct ShotCache {
+    cached: Vec<Cached>,
+    poses: Vec<(usize, Pose)>,
+    /// Possible targets of the shot, by slot.
+    candidates: Vec<Option<NetId>>,
+}
+
+impl ShotCache {
+    fn add(&mut self, stage: &HitBoxWorld, slot: usize, id: NetId) {
+        let first = self.poses.len();
+        self.poses.extend(stage.poses(slot));
+        let count = self.poses.len() - first;
+        self.cached.push(Cached { slot, set: stage.set(slot).cloned(), first, count });
+        if self.candidates.len() <= slot {
+            self.candidates.resize(slot + 1, None);
+        }
+        self.candidates[slot] = Some(id);
+    }
+}
+
 /// Colliders, pose records, and the cache for the shot in progress.
 #[derive(Default)]
 pub(crate) struct ColliderMover {
-    stage: HitBoxWorld,
+    pub stage: HitBoxWorld,
     lists: Vec<FrameList>,
-    cached: Vec<Cached>,
-    poses: Vec<(usize, Pose)>,
-    /// Possible targets of the current shot, by slot.
-    candidates: Vec<Option<NetId>>,
+    cache: ShotCache,
 }
 
 /// Result of a trace.
@@ -41,15 +60,7 @@ pub(crate) struct Traced {
     pub head: Option<(usize, f32)>,
 }
 
-fn pose(isometry: Isometry3d) -> Pose {
-    Pose::from_parts(isometry.translation.into(), isometry.rotation)
-}
-
 impl ColliderMover {
-    pub fn colliders(&self) -> usize {
-        self.stage.len()
-    }
-
     pub fn frames(&self) -> usize {
         self.lists.iter().map(FrameList::len).sum()
     }
@@ -58,24 +69,6 @@ impl ColliderMover {
         if self.stage.len() > 0 {
             *self = Self::default();
         }
-    }
-
-    /// Moves a target's colliders to its present poses.
-    pub fn place_targets(
-        &mut self,
-        slot: usize,
-        set: &HitBoxes,
-        boxes: impl Iterator<Item = (usize, Isometry3d)>,
-    ) {
-        self.stage.assign_shapes(slot, set);
-        for (index, isometry) in boxes {
-            self.stage.place(slot, index, pose(isometry));
-        }
-    }
-
-    /// Updates the tree after all targets were placed.
-    pub fn finish_placing(&mut self) {
-        self.stage.optimize_bvh();
     }
 
     /// Records the poses of a target's boxes in this tick.
@@ -107,8 +100,8 @@ impl ColliderMover {
         set: &HitBoxes,
         boxes: impl Iterator<Item = (usize, Isometry3d)>,
     ) {
-        self.cache(slot, id);
-        self.place_targets(slot, set, boxes);
+        self.cache.add(&self.stage, slot, id);
+        self.stage.place_target(slot, set, boxes);
     }
 
     /// Like [`move_to`](Self::move_to), with poses from the records. Returns `false` if there is no
@@ -119,35 +112,18 @@ impl ColliderMover {
         owner: Entity,
         time: Option<ViewTime>,
     ) -> bool {
-        if self.lists.get(slot).is_none_or(|list| list.at(owner, time).is_none()) {
-            return false;
-        }
-        self.cache(slot, id);
-        let Self { stage, lists, .. } = self;
-        let Some((set, boxes)) = lists.get(slot).and_then(|list| list.at(owner, time)) else { return false };
-        stage.assign_shapes(slot, set);
-        for (index, isometry) in boxes {
-            stage.place(slot, index, pose(isometry));
-        }
+        let record = self.lists.get(slot).and_then(|list| list.at(owner, time));
+        let Some((set, boxes)) = record else { return false };
+        self.cache.add(&self.stage, slot, id);
+        self.stage.place_target(slot, set, boxes);
         true
-    }
-
-    fn cache(&mut self, slot: usize, id: NetId) {
-        let Self { stage, cached, poses, candidates, .. } = self;
-        let first = poses.len();
-        poses.extend(stage.poses(slot));
-        cached.push(Cached { slot, set: stage.set(slot).cloned(), first, count: poses.len() - first });
-        if candidates.len() <= slot {
-            candidates.resize(slot + 1, None);
-        }
-        candidates[slot] = Some(id);
     }
 
     /// Returns the first hit of a ray among all moved targets; see [`HitBoxes::head_first`].
     pub fn trace(&mut self, ray: &UnitRay) -> Option<Traced> {
         self.stage.update_bvh();
         let stage = &self.stage;
-        let anybody = |slot: usize| self.candidates.get(slot).copied().flatten();
+        let anybody = |slot: usize| self.cache.candidates.get(slot).copied().flatten();
         let head = stage.trace(ray, TraceGroup::HEADS, &anybody);
         // A box behind the nearest head cannot be nearer.
         let until = head.map_or(*ray, |head| UnitRay { max: head.distance, ..*ray });
@@ -186,7 +162,7 @@ impl ColliderMover {
 
     /// Moves all colliders back to their cached poses.
     pub fn restore(&mut self) {
-        let Self { stage, cached, poses, candidates, .. } = self;
+        let Self { stage, cache: ShotCache { cached, poses, candidates }, .. } = self;
         for Cached { slot, set, first, count } in cached.drain(..) {
             if let Some(set) = set {
                 stage.assign_shapes(slot, &set);

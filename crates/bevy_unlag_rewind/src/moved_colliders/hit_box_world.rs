@@ -1,5 +1,6 @@
 //! Physics world that contains only hit boxes, so that moving them does not affect anything else.
 
+use bevy::math::Isometry3d;
 use bevy_rapier3d::{
     parry::{
         partitioning::{Bvh, BvhWorkspace},
@@ -18,6 +19,7 @@ use bevy_rapier3d::{
 use bevy_unlag_core::NetId;
 
 use crate::{
+    convex_cast::parry_pose,
     hit_boxes::{HitBoxes, HitGroup},
     target::UnitRay,
 };
@@ -27,7 +29,7 @@ const NOBODY: InteractionGroups = InteractionGroups::none();
 
 /// Hit groups that a ray is tested against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct TraceGroup(Group);
+pub(crate) struct TraceGroup(Group);
 
 impl TraceGroup {
     pub const HEADS: Self = Self(Group::GROUP_1);
@@ -44,7 +46,7 @@ impl TraceGroup {
 
 /// Hit box of a target that a ray hits.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct BoxHit {
+pub(crate) struct BoxHit {
     pub slot: usize,
     pub id: NetId,
     pub index: usize,
@@ -62,7 +64,7 @@ impl BoxHit {
 /// Colliders with a rapier BVH over their bounds. The BVH is updated manually, because rapier's broad
 /// phase would search for contact pairs after each move, which are not needed.
 #[derive(Default)]
-pub(super) struct HitBoxWorld {
+pub(crate) struct HitBoxWorld {
     colliders: ColliderSet,
     tree: Bvh,
     workspace: BvhWorkspace,
@@ -126,6 +128,19 @@ impl HitBoxWorld {
                     handles.push(self.colliders.insert(collider));
                 }
             }
+        }
+    }
+
+    /// Places the boxes of a target. The BVH is not updated yet.
+    pub fn place_target(
+        &mut self,
+        slot: usize,
+        set: &HitBoxes,
+        boxes: impl Iterator<Item = (usize, Isometry3d)>,
+    ) {
+        self.assign_shapes(slot, set);
+        for (index, pose) in boxes {
+            self.place(slot, index, parry_pose(pose));
         }
     }
 

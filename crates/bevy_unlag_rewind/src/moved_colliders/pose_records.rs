@@ -7,26 +7,13 @@ use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
 
 use crate::hit_boxes::HitBoxes;
 
-/// World pose of a hit box in one tick.
-#[derive(Clone, Copy, Debug)]
-struct BoxInformation {
-    location: Vec3,
-    rotation: Quat,
-}
-
-impl BoxInformation {
-    fn pose(&self) -> Isometry3d {
-        Isometry3d::new(self.location, self.rotation)
-    }
-}
-
-/// Hit box poses of a character in one tick. The extents come from the hit box set, which the ticks
-/// share.
+/// Hit box poses of a character in one tick, in the world. The extents come from the hit box set, which
+/// the ticks share.
 #[derive(Clone, Debug)]
 struct FramePackage {
     tick: Tick,
     set: HitBoxes,
-    boxes: HashMap<usize, BoxInformation>,
+    boxes: HashMap<usize, Isometry3d>,
 }
 
 /// Records of one character, newest first.
@@ -67,9 +54,7 @@ impl FrameList {
         package.tick = tick;
         package.set = set.clone();
         package.boxes.clear();
-        package.boxes.extend(boxes.map(|(name, pose)| {
-            (name, BoxInformation { location: pose.translation.into(), rotation: pose.rotation })
-        }));
+        package.boxes.extend(boxes);
         self.packages.push_front(package);
     }
 
@@ -103,13 +88,13 @@ impl FrameList {
         let part = if span > 0 { (since as f32 / span as f32).clamp(0.0, 1.0) } else { 0.0 };
         let boxes = younger.boxes.iter().map(move |(name, to)| {
             let pose = match older.boxes.get(name) {
-                Some(from) if part < 1.0 => BoxInformation {
-                    location: from.location.lerp(to.location, part),
+                Some(from) if part < 1.0 => Isometry3d {
+                    translation: from.translation.lerp(to.translation, part),
                     rotation: from.rotation.slerp(to.rotation, part),
                 },
                 _ => *to,
             };
-            (*name, pose.pose())
+            (*name, pose)
         });
         Some((&younger.set, boxes))
     }

@@ -9,11 +9,11 @@ use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::Rewound;
 use crate::{
+    convex_cast::parry_pose,
     evidence::{checked, clamped_padding},
     hit_boxes::HitBox,
     query_result::{Miss, TargetHit},
     target::UnitRay,
-    world::parry_pose,
 };
 
 /// Distance in metres within which a point counts as on a surface.

@@ -30,7 +30,7 @@ impl Rewound<'_, '_, '_> {
         // An invalid query is recorded as a ray without a direction.
         let Some(ray) = UnitRay::new(origin, direction, max_distance) else { return evidence };
         (evidence.origin, evidence.direction, evidence.max_distance) = (origin, direction, ray.max);
-        self.near(&Probe::along(&ray), |_| true, |slot, _| self.record_candidate(slot, &mut evidence));
+        self.near(&Probe::along(&ray), |slot, _| self.record_candidate(slot, &mut evidence));
         let way: Vec3 = ray.direction.into();
         evidence.wall = self.query.world.cast(origin, way, ray.max);
         self.occluders(|entity, occluder, pose| {

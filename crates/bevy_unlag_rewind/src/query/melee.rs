@@ -8,9 +8,10 @@ use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, overlap::around, validity};
 use crate::{
+    convex_cast::parry_pose,
     query_result::{Miss, TargetHit},
     target::{Body, UnitRay},
-    world::parry_pose,
+    world::WorldHit,
 };
 use wedge::{Wedge, Wedges};
 
@@ -104,7 +105,7 @@ impl Rewound<'_, '_, '_> {
         let mut index = before;
         while let Some(MeleeHit { hit, .. }) = hits.get(index).copied() {
             let seen = match self.hides(centre, hit.point) {
-                Some((distance, by)) => Err(Miss::Blocked { hit, distance, by }),
+                Some(WorldHit { distance, by }) => Err(Miss::Blocked { hit, distance, by }),
                 None => self.unless_in_cover(centre, hit),
             };
             match seen {
@@ -152,9 +153,8 @@ impl Rewound<'_, '_, '_> {
     }
 
     /// Returns the first obstacle between two points.
-    fn hides(&self, from: Vec3, to: Vec3) -> Option<(f32, Option<Entity>)> {
-        let (direction, distance) = (to - from).try_normalize().map(|d| (d, from.distance(to)))?;
-        self.first_obstacle(from, direction, distance).map(|wall| (wall.distance, wall.by))
+    fn hides(&self, from: Vec3, to: Vec3) -> Option<WorldHit> {
+        self.first_obstacle(from, (to - from).try_normalize()?, from.distance(to))
     }
 }
 

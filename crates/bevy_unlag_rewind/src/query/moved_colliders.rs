@@ -8,10 +8,9 @@ use super::{
     rewound::{MissReason, StoredTarget},
 };
 use crate::{
-    hit_boxes::HitBox,
-    moved_colliders::{ColliderMover, MovedColliders, MovedPoses, RewindBackend},
-    query_result::{Miss, TargetHit},
-    target::{Body, HeadPriorityHit, UnitRay},
+    moved_colliders::{ColliderMover, MovedColliders, MovedPoses, RewindBackend, Traced},
+    query_result::Miss,
+    target::{Body, HeadPriorityHit, UnitRay, hit_on},
     view::RewindTime,
 };
 
@@ -38,22 +37,17 @@ impl RewindQuery<'_, '_> {
             let here = self.table.place(slot).is_some_and(|place| place.remains.is_none());
             match now.body(slot) {
                 Ok(body) if here => {
-                    procedure.place_targets(slot, body.boxes, boxes(&body, &mut room));
+                    procedure.stage.place_target(slot, body.boxes, boxes(&body, &mut room));
                     if poses == MovedPoses::Frames {
-                        procedure.save(
-                            slot,
-                            body.entity,
-                            (self.tick.0, keep),
-                            body.boxes,
-                            boxes(&body, &mut room),
-                        );
+                        let boxes = boxes(&body, &mut room);
+                        procedure.save(slot, body.entity, (self.tick.0, keep), body.boxes, boxes);
                     }
                 }
                 // A dead pawn has no boxes to record.
                 _ => procedure.clear_records(slot),
             }
         }
-        procedure.finish_placing();
+        procedure.stage.optimize_bvh();
     }
 }
 
@@ -88,16 +82,8 @@ impl Rewound<'_, '_, '_> {
         procedure.restore();
         let traced = traced.ok_or(reason.0)?;
         let place = self.query.table.place(traced.slot).ok_or(Miss::NoTarget)?;
-        let HitBox { group, factor, .. } = traced.set.boxes()[traced.index];
-        let first = TargetHit {
-            entity: place.entity,
-            target: place.id,
-            hit_box: traced.index as u8,
-            group,
-            factor,
-            distance: traced.distance,
-            point: ray.at(traced.distance),
-        };
-        Ok(HeadPriorityHit::new(first, &traced.set, traced.head))
+        let Traced { set, index, distance, .. } = &traced;
+        let first = hit_on((place.entity, place.id), set, *index, *distance, ray.at(*distance));
+        Ok(HeadPriorityHit::new(first, set, traced.head))
     }
 }

@@ -6,11 +6,11 @@ use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, validity};
 use crate::{
-    hit_boxes::HitGroup,
+    convex_cast::parry_pose,
+    hit_boxes::{HitBox, HitGroup},
     query_result::{Miss, TargetHit},
     table::Probe,
     target::{Body, is_nearer},
-    world::parry_pose,
 };
 
 /// Box of a body with its point nearest to a query point.
@@ -58,30 +58,22 @@ pub(super) fn around(centre: Vec3, reach: f32) -> Probe {
     Probe::Box { low: centre - reach, high: centre + reach }
 }
 
+/// Returns the nearer of two hits; of equal ones, the one with the lower network id.
+fn nearer(best: Option<TargetHit>, hit: Option<TargetHit>) -> Option<TargetHit> {
+    hit.filter(|hit| best.is_none_or(|best| is_nearer(hit, &best))).or(best)
+}
+
 impl Rewound<'_, '_, '_> {
     /// Calls `each` once with every target that a ball overlaps: with the box nearest to the centre, the
     /// distance to it (0 inside) and its nearest point. Ignores the world.
     ///
     /// # Errors
     /// Returns the reason if no target overlaps.
-    pub fn overlap_ball(
-        &self,
-        centre: Vec3,
-        radius: f32,
-        mut each: impl FnMut(TargetHit),
-    ) -> Result<(), Miss> {
+    pub fn overlap_ball(&self, centre: Vec3, radius: f32, each: impl FnMut(TargetHit)) -> Result<(), Miss> {
         if !validity::is_point(centre) || !validity::is_size(radius) {
             return Err(Miss::InvalidQuery);
         }
-        let mut room = LimbPoses::default();
-        let mut any = false;
-        let reason = self.bodies(&around(centre, radius), |body| {
-            let near = body.nearest(centre, radius, &mut room, |_, _| true);
-            near.into_iter().for_each(|near| each(body.hit_near(near)));
-            any |= near.is_some();
-            near.is_some()
-        });
-        if any { Ok(()) } else { Err(reason) }
+        self.overlap((centre, radius), |_, _| true, each)
     }
 
     /// Calls `each` once with every target that a box with half extents `half` overlaps: with the
@@ -89,23 +81,28 @@ impl Rewound<'_, '_, '_> {
     ///
     /// # Errors
     /// Returns the reason if no target overlaps.
-    pub fn overlap_box(
-        &self,
-        pose: Isometry3d,
-        half: Vec3,
-        mut each: impl FnMut(TargetHit),
-    ) -> Result<(), Miss> {
+    pub fn overlap_box(&self, pose: Isometry3d, half: Vec3, each: impl FnMut(TargetHit)) -> Result<(), Miss> {
         let sound = half.to_array().into_iter().all(validity::is_size);
         let pose = validity::pose(pose).filter(|_| sound).ok_or(Miss::InvalidQuery)?;
         let (cuboid, at) = (Cuboid::new(half), parry_pose(pose));
-        let (centre, reach) = (Vec3::from(pose.translation), half.length());
+        let overlaps = |hit_box: &HitBox, own: Isometry3d| {
+            intersection_test(&at, &cuboid, &parry_pose(own), &*hit_box.shape.raw).unwrap_or(false)
+        };
+        self.overlap((pose.translation.into(), half.length()), overlaps, each)
+    }
+
+    /// Calls `each` with every target that has a box within a ball that satisfies `wanted`.
+    fn overlap(
+        &self,
+        (centre, reach): (Vec3, f32),
+        wanted: impl Fn(&HitBox, Isometry3d) -> bool,
+        mut each: impl FnMut(TargetHit),
+    ) -> Result<(), Miss> {
         let mut room = LimbPoses::default();
         let mut any = false;
         let reason = self.bodies(&around(centre, reach), |body| {
-            let near = body.nearest(centre, reach, &mut room, |index, own| {
-                let raw = &*body.boxes.boxes()[index].shape.raw;
-                intersection_test(&at, &cuboid, &parry_pose(own), raw).unwrap_or(false)
-            });
+            let boxes = body.boxes.boxes();
+            let near = body.nearest(centre, reach, &mut room, |index, pose| wanted(&boxes[index], pose));
             near.into_iter().for_each(|near| each(body.hit_near(near)));
             any |= near.is_some();
             near.is_some()
@@ -127,11 +124,7 @@ impl Rewound<'_, '_, '_> {
         let reason = self.bodies(&around(point, max_distance.min(1e7)), |body| {
             let reach = best.map_or(max_distance, |best| best.distance);
             let hit = body.nearest(point, reach, &mut room, |_, _| true).map(|near| body.hit_near(near));
-            if let Some(hit) = hit
-                && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
-            {
-                best = Some(hit);
-            }
+            best = nearer(best, hit);
             hit.is_some()
         });
         best.ok_or(reason)
@@ -164,11 +157,7 @@ impl Rewound<'_, '_, '_> {
                 }
             }
             let hit = found.map(|index| body.hit(index, 0.0, point));
-            if let Some(hit) = hit
-                && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
-            {
-                best = Some(hit);
-            }
+            best = nearer(best, hit);
             hit.is_some()
         });
         best.ok_or(reason)

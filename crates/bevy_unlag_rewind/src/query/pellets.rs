@@ -154,18 +154,14 @@ impl Rewound<'_, '_, '_> {
         let row = self.moment.row();
         // The table does not contain the poses of targets with overrides.
         let sure = self.moment.overrides.is_empty();
-        self.near(
-            &fan.probe(),
-            |_| true,
-            |slot, _| {
-                let SweptBounds { low, high } = self.query.table.envelope(row, slot);
-                let by = if sure { fan.touching(low, high) } else { RaySet::ALL };
-                if by.any() {
-                    let way = if sure { origin.clamp(low, high).distance(origin) } else { 0.0 };
-                    near.push(Near { way, slot, by });
-                }
-            },
-        );
+        self.near(&fan.probe(), |slot, _| {
+            let SweptBounds { low, high } = self.query.table.envelope(row, slot);
+            let by = if sure { fan.touching(low, high) } else { RaySet::ALL };
+            if by.any() {
+                let way = if sure { origin.clamp(low, high).distance(origin) } else { 0.0 };
+                near.push(Near { way, slot, by });
+            }
+        });
         near.sort_unstable_by(|a, b| a.way.total_cmp(&b.way));
 
         posed.clear();

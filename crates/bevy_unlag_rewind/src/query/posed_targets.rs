@@ -60,7 +60,7 @@ impl Rewound<'_, '_, '_> {
         let ray = UnitRay::new(origin, direction, max_distance);
         let UnitRay { origin, direction, max } =
             ray.filter(|_| validity::is_size(radius)).ok_or(Miss::InvalidQuery)?;
-        self.pose_near(&Probe::Ray { origin, direction, max, radius }, |_| true, posed);
+        self.pose_near(&Probe::Ray { origin, direction, max, radius }, posed);
         Ok(())
     }
 
@@ -75,7 +75,7 @@ impl Rewound<'_, '_, '_> {
             return Err(Miss::InvalidQuery);
         }
         let (centre, half) = (Vec3A::from(centre), Vec3A::from(half));
-        self.pose_near(&Probe::Box { low: centre - half, high: centre + half }, |_| true, posed);
+        self.pose_near(&Probe::Box { low: centre - half, high: centre + half }, posed);
         Ok(())
     }
 
@@ -96,10 +96,9 @@ impl Rewound<'_, '_, '_> {
         self.unless_obstructed(origin, counted, wall)
     }
 
-    pub(super) fn pose_near(&self, probe: &Probe, wanted: impl Fn(usize) -> bool, posed: &mut PosedTargets) {
-        posed.clear();
+    fn pose_near(&self, probe: &Probe, posed: &mut PosedTargets) {
         let mut room = LimbPoses::default();
-        let reason = self.slots(probe, wanted, |_, body| {
+        let reason = self.bodies(probe, |body| {
             posed.push(body, &mut room);
             true
         });

@@ -1,5 +1,7 @@
 //! View of all targets at one moment, with ray casts and candidate search.
 
+use core::cmp::Reverse;
+
 use bevy::prelude::*;
 use bevy_unlag_core::{BaseView, LimbPoses, NetId, PoseSample, ProxySmoothing, ViewStamp, ViewTime};
 
@@ -44,47 +46,31 @@ pub(crate) struct StoredTarget<'a> {
 }
 
 /// Most informative reason found so far for a query without a hit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MissReason(pub Miss);
-
-impl Default for MissReason {
-    fn default() -> Self {
-        Self(Miss::NoTarget)
-    }
-}
 
 impl MissReason {
     /// Keeps the more informative of two reasons, and of equal ones that with the lower network id, so
     /// that the result does not depend on the search order.
     pub fn consider(&mut self, miss: Miss) {
-        let order = |miss: &Miss| (rank(miss), core::cmp::Reverse(name(miss)));
         if order(&miss) > order(&self.0) {
             self.0 = miss;
         }
     }
 }
 
-fn name(miss: &Miss) -> Option<NetId> {
-    match miss {
-        Miss::InvalidQuery | Miss::NoTarget => None,
-        Miss::Blocked { hit, .. } => Some(hit.target),
-        Miss::NearMiss(id)
-        | Miss::NotPresent(id)
-        | Miss::NotSent(id)
-        | Miss::MovedTooFar(id)
-        | Miss::InCover(id) => Some(*id),
-    }
-}
-
-fn rank(miss: &Miss) -> u8 {
-    match miss {
-        Miss::InvalidQuery | Miss::NoTarget => 0,
-        Miss::NotPresent(_) => 1,
-        Miss::NearMiss(_) => 2,
-        Miss::MovedTooFar(_) => 3,
-        Miss::NotSent(_) => 4,
-        Miss::Blocked { .. } | Miss::InCover(_) => 5,
-    }
+/// Returns a rank by how informative a reason is, and then by its target.
+fn order(miss: &Miss) -> (u8, Reverse<Option<NetId>>) {
+    let (rank, target) = match *miss {
+        Miss::InvalidQuery | Miss::NoTarget => (0, None),
+        Miss::NotPresent(id) => (1, Some(id)),
+        Miss::NearMiss(id) => (2, Some(id)),
+        Miss::MovedTooFar(id) => (3, Some(id)),
+        Miss::NotSent(id) => (4, Some(id)),
+        Miss::InCover(id) => (5, Some(id)),
+        Miss::Blocked { hit, .. } => (5, Some(hit.target)),
+    };
+    (rank, Reverse(target))
 }
 
 impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
@@ -199,7 +185,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     /// Calls `met` with the body of every target that can be near `probe`; the callback returns whether
     /// it was hit. Returns the reason for a miss, for the case that none was hit.
     pub(crate) fn bodies(&self, probe: &Probe, mut met: impl FnMut(&Body<'_>) -> bool) -> Miss {
-        self.slots(probe, |_| true, |_, body| met(body))
+        self.slots(probe, |_, body| met(body))
     }
 
     /// Tests bodies in the order in which a ray reaches their bounds, until all remaining ones are behind
@@ -219,25 +205,18 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
             }
             Err(miss) => reason.consider(miss),
         };
-        self.near(
-            &Probe::along(ray),
-            |_| true,
-            |slot, enter| {
-                if count == ORDERED {
-                    if enter <= first.reach() {
-                        look(slot, first);
-                    }
-                    return;
+        self.near(&Probe::along(ray), |slot, enter| {
+            if count == ORDERED {
+                if enter <= first.reach() {
+                    look(slot, first);
                 }
-                let mut at = count;
-                while at > 0 && ordered[at - 1].0 > enter {
-                    ordered[at] = ordered[at - 1];
-                    at -= 1;
-                }
-                ordered[at] = (enter, slot);
-                count += 1;
-            },
-        );
+                return;
+            }
+            let at = ordered[..count].partition_point(|(other, _)| *other <= enter);
+            ordered[count] = (enter, slot);
+            count += 1;
+            ordered[at..count].rotate_right(1);
+        });
         for (enter, slot) in &ordered[..count] {
             if *enter > first.reach() {
                 break;
@@ -247,15 +226,10 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         reason.0
     }
 
-    /// Like [`bodies`](Self::bodies), with slots, and only for slots that satisfy `wanted`.
-    pub(super) fn slots(
-        &self,
-        probe: &Probe,
-        wanted: impl Fn(usize) -> bool,
-        mut met: impl FnMut(usize, &Body<'_>) -> bool,
-    ) -> Miss {
+    /// Like [`bodies`](Self::bodies), with slots.
+    pub(super) fn slots(&self, probe: &Probe, mut met: impl FnMut(usize, &Body<'_>) -> bool) -> Miss {
         let mut reason = MissReason::default();
-        self.near(probe, wanted, |slot, _| match self.body(slot) {
+        self.near(probe, |slot, _| match self.body(slot) {
             Ok(body) => {
                 if !met(slot, &body) {
                     reason.consider(Miss::NearMiss(body.id));
@@ -268,18 +242,13 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
 
     /// Calls `look` once with the slot of every target that can be near `probe`, and with the distance in
     /// metres along a ray before which it cannot hit the target.
-    pub(super) fn near(
-        &self,
-        probe: &Probe,
-        wanted: impl Fn(usize) -> bool,
-        mut look: impl FnMut(usize, f32),
-    ) {
+    pub(super) fn near(&self, probe: &Probe, mut look: impl FnMut(usize, f32)) {
         let table = &self.query.table;
         let named = |slot: usize| {
             let id = table.place(slot).map(|place| place.id);
             self.moment.overrides.iter().any(|named| Some(named.target) == id)
         };
-        let asked = |slot: usize| (self.moment.overrides.is_empty() || !named(slot)) && wanted(slot);
+        let asked = |slot: usize| self.moment.overrides.is_empty() || !named(slot);
         if self.moment.row() == RowKey::All {
             self.near_on_screen(probe, asked, &mut look);
         } else {

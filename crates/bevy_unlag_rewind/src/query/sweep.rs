@@ -1,20 +1,18 @@
 //! Shape casts of balls and capsules.
 
 use bevy::{math::Vec3A, prelude::*};
-use bevy_rapier3d::parry::{
-    query::{ShapeCastOptions, cast_shapes},
-    shape::{Ball, Capsule, Shape as ParryShape},
-};
+use bevy_rapier3d::parry::shape::{Ball, Capsule, Shape as ParryShape};
 use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, validity};
 use crate::{
+    convex_cast::{cast_convex, parry_pose},
     hit_boxes::HitGroup,
     query_result::{Miss, TargetHit},
     shape::Shape,
     table::Probe,
     target::{Body, HeadPriorityHit, Nearest, UnitRay, is_nearer},
-    world::{NearestObstacle, WorldHit, parry_pose},
+    world::{NearestObstacle, WorldHit},
 };
 
 impl Rewound<'_, '_, '_> {
@@ -80,7 +78,7 @@ impl Rewound<'_, '_, '_> {
     ) -> Result<TargetHit, Miss> {
         let from = Isometry3d::new(way.origin, turned);
         let counted = self.first_swept(way, reach, |way, body, shape, pose| {
-            cast_convex(body, shape, pose, moved, from, way)
+            touch_convex(body, shape, pose, moved, from, way)
         })?;
         self.unless_swept(counted, moved, from, way.direction.into())
     }
@@ -177,7 +175,7 @@ fn touch_ball(radius: f32) -> impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isom
 }
 
 /// Returns the distance at which a convex shape touches a box.
-fn cast_convex(
+fn touch_convex(
     (body, index): (&Body<'_>, usize),
     shape: &Shape,
     pose: Isometry3d,
@@ -189,15 +187,9 @@ fn cast_convex(
     if !way.passes(pose.translation, reach) {
         return None;
     }
-    let options = ShapeCastOptions {
-        max_time_of_impact: way.max,
-        compute_impact_geometry_on_penetration: false,
-        ..default()
-    };
     let raw = &*body.boxes.boxes()[index].shape.raw;
     let (own, from) = (parry_pose(pose), parry_pose(from));
-    let hit = cast_shapes(&own, Vec3::ZERO, raw, &from, way.direction.into(), moved, options);
-    hit.ok()?.map(|hit| hit.time_of_impact)
+    cast_convex((&own, raw), (&from, moved), way.direction.into(), way.max)
 }
 
 impl Body<'_> {

@@ -1,16 +1,11 @@
 //! Ball sweeps against boxes, balls and capsules in closed form, with parry as a fallback for other
 //! shapes.
 
-use bevy::{math::Vec3A, prelude::*};
-use bevy_rapier3d::{
-    parry::{
-        query::{ShapeCastOptions, cast_shapes},
-        shape::Ball,
-    },
-    rapier::math::Pose,
-};
+use bevy::math::Vec3A;
+use bevy_rapier3d::{parry::shape::Ball, rapier::math::Pose};
 
 use super::{Form, Shape, ray_ball, ray_box, ray_capsule};
+use crate::convex_cast::cast_convex;
 
 impl Shape {
     /// Returns the distance in metres that a ball travels until it touches the shape, with its centre on
@@ -24,16 +19,8 @@ impl Shape {
             Form::Ball(own) => ray_ball(origin, direction, own + radius),
             Form::Capsule { a, b, radius: own } => ray_capsule(origin, direction, *a, *b, own + radius),
             Form::Other(shape) => {
-                let options = ShapeCastOptions {
-                    max_time_of_impact: max,
-                    compute_impact_geometry_on_penetration: false,
-                    ..default()
-                };
-                let from = Pose::from_translation(origin.into());
-                let (still, ball) = (Pose::IDENTITY, Ball::new(radius));
-                let hit = cast_shapes(&still, Vec3::ZERO, &**shape, &from, direction.into(), &ball, options)
-                    .ok()?;
-                hit.map(|hit| hit.time_of_impact)
+                let (from, ball) = (Pose::from_translation(origin.into()), Ball::new(radius));
+                cast_convex((&Pose::IDENTITY, &**shape), (&from, &ball), direction.into(), max)
             }
         };
         distance.filter(|distance| *distance <= max)
@@ -69,6 +56,7 @@ fn ball_box(origin: Vec3A, direction: Vec3A, half: Vec3A, radius: f32) -> Option
 
 #[cfg(test)]
 mod tests {
+    use bevy::math::Vec3;
     use bevy_rapier3d::prelude::Collider;
     use rand::{Rng, SeedableRng, rngs::SmallRng};
 

@@ -39,13 +39,14 @@ struct Window {
     count: u32,
 }
 
-impl Window {
-    const EMPTY: Self =
-        Self { least: i32::MAX, up: i32::MAX, spacing: i32::MAX, gaps: [i32::MIN; LONGEST], count: 0 };
+impl Default for Window {
+    fn default() -> Self {
+        Self { least: i32::MAX, up: i32::MAX, spacing: i32::MAX, gaps: [i32::MIN; LONGEST], count: 0 }
+    }
 }
 
 /// Estimator that is fed with one packet after another.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct DownlinkEstimator {
     line: u8,
     newest: Option<SnapshotAck>,
@@ -57,22 +58,7 @@ pub(super) struct DownlinkEstimator {
     began: Tick,
     /// Gap that playout has to cover, in 1/256 of a tick; grows at once and shrinks slowly.
     covered: Option<i64>,
-    frames: FrameLengths,
-}
-
-impl Default for DownlinkEstimator {
-    fn default() -> Self {
-        Self {
-            line: 0,
-            newest: None,
-            lived: 0,
-            windows: [Window::EMPTY; WINDOWS],
-            filling: 0,
-            began: Tick(0),
-            covered: None,
-            frames: FrameLengths::default(),
-        }
-    }
+    pub(super) frames: FrameLengths,
 }
 
 impl DownlinkEstimator {
@@ -128,7 +114,7 @@ impl DownlinkEstimator {
         while turns > 0 {
             turns = turns.min(WINDOWS as i32) - 1;
             self.filling = (self.filling + 1) % WINDOWS;
-            self.windows[self.filling] = Window::EMPTY;
+            self.windows[self.filling] = Window::default();
         }
     }
 
@@ -155,26 +141,13 @@ impl DownlinkEstimator {
     fn needed(&self) -> Option<i32> {
         let mut longest = [i32::MIN; LONGEST];
         self.windows.iter().flat_map(|window| window.gaps).for_each(|gap| insert(&mut longest, gap));
-        let which = if self.gaps() >= MANY { LONGEST - 1 } else { 0 };
+        let gaps: u32 = self.windows.iter().map(|window| window.count).sum();
+        let which = if gaps >= MANY { LONGEST - 1 } else { 0 };
         Some(longest[which]).filter(|gap| *gap > i32::MIN)
-    }
-
-    fn gaps(&self) -> u32 {
-        self.windows.iter().map(|window| window.count).sum()
     }
 
     fn fewest(&self, of: impl Fn(&Window) -> i32) -> Option<i32> {
         self.windows.iter().map(of).min().filter(|fewest| *fewest < i32::MAX)
-    }
-
-    /// Returns the longest usual frame length of this client, in ticks.
-    pub(super) fn frame(&self) -> u8 {
-        self.frames.longest_usual()
-    }
-
-    /// Returns the length in ticks of the frame that produced the move of tick `own`; 0 if unknown.
-    pub(super) fn frame_of(&self, own: Tick) -> u8 {
-        self.frames.of(own)
     }
 
     /// Returns whether too little is known yet.

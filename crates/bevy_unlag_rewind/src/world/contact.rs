@@ -6,7 +6,8 @@ use bevy_rapier3d::{
     prelude::*,
 };
 
-use super::{WorldTrace, parry_pose, sweep::options};
+use super::WorldTrace;
+use crate::convex_cast::{options, parry_pose};
 
 /// Contact with a wall.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,16 +2,17 @@
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{
-    parry::{
-        query::{Ray as ParryRay, cast_shapes},
-        shape::Ball,
-    },
+    parry::{query::Ray as ParryRay, shape::Ball},
     prelude::*,
     rapier::prelude::{Collider as FixedCollider, ColliderHandle},
 };
 
-use super::{WorldTrace, parry_pose, sweep::options};
-use crate::{query::passes_box, target::UnitRay};
+use super::WorldTrace;
+use crate::{
+    convex_cast::{cast_convex, parry_pose},
+    query::passes_box,
+    target::UnitRay,
+};
 
 /// Fixed colliders in a region, in an array without allocation.
 #[derive(Clone, Copy, Debug)]
@@ -95,9 +96,8 @@ impl WorldTrace<'_, '_> {
                 return Some(0.0);
             }
             let at = parry_pose(from);
-            let hit =
-                cast_shapes(wall.position(), Vec3::ZERO, wall.shape(), &at, direction, &ball, options(reach));
-            nearest = hit.ok().flatten().map(|hit| hit.time_of_impact).or(nearest);
+            let hit = cast_convex((wall.position(), wall.shape()), (&at, &ball), direction, reach);
+            nearest = hit.or(nearest);
         }
         nearest
     }

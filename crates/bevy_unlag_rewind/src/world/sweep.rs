@@ -1,28 +1,10 @@
 //! Shape casts against the world.
 
 use bevy::prelude::*;
-use bevy_rapier3d::{
-    parry::{
-        query::{ShapeCastOptions, cast_shapes},
-        shape::Shape as ParryShape,
-    },
-    prelude::*,
-    rapier::math::Pose,
-};
+use bevy_rapier3d::{parry::shape::Shape as ParryShape, prelude::*};
 
 use super::{Occluder, WorldTrace};
-
-pub(super) fn options(max_distance: f32) -> ShapeCastOptions {
-    ShapeCastOptions {
-        max_time_of_impact: max_distance,
-        compute_impact_geometry_on_penetration: false,
-        ..default()
-    }
-}
-
-pub(crate) fn parry_pose(pose: Isometry3d) -> Pose {
-    Pose::from_parts(pose.translation.into(), pose.rotation)
-}
+use crate::convex_cast::{cast_convex, options, parry_pose};
 
 impl Occluder {
     /// Returns the distance in metres that a convex shape travels along a unit direction until it touches
@@ -36,9 +18,7 @@ impl Occluder {
         max_distance: f32,
     ) -> Option<f32> {
         let (own, from) = (parry_pose(pose), parry_pose(from));
-        let own_shape = &*self.shape.raw;
-        let hit = cast_shapes(&own, Vec3::ZERO, own_shape, &from, direction, shape, options(max_distance));
-        hit.ok()?.map(|hit| hit.time_of_impact)
+        cast_convex((&own, &*self.shape.raw), (&from, shape), direction, max_distance)
     }
 }
 

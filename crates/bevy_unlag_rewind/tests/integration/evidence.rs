@@ -275,7 +275,7 @@ fn evidence_notes_round_trip_and_do_not_change_the_replay() {
             claim: (index % 2 == 0).then_some((claim, hit)),
             refused: (index % 5 == 0).then_some(index as u8),
         };
-        let evidence = evidence.with_notes(notes);
+        let evidence = ShotEvidence { notes, ..evidence };
         let read = ShotEvidence::from_bytes(&evidence.to_bytes()).expect("the record must be readable");
         assert_eq!((read.notes, read.replay(&sampler)), (notes, answer));
         assert!(evidence.to_bytes().len() < plain + 60, "notes must cost less than 60 bytes");
@@ -284,7 +284,7 @@ fn evidence_notes_round_trip_and_do_not_change_the_replay() {
     assert!(noted > 10, "{noted}");
     let wild = ClaimedTarget { target: NetId(1), padding: f32::NAN };
     let wild = EvidenceNotes { claim: Some((wild, None)), ..default() };
-    let read = ShotEvidence::from_bytes(&ShotEvidence::default().with_notes(wild).to_bytes());
+    let read = ShotEvidence::from_bytes(&ShotEvidence { notes: wild, ..default() }.to_bytes());
     assert_eq!(
         read.expect("the record must be readable").notes.claim.map(|(claim, _)| claim.padding),
         Some(0.0)

@@ -8,7 +8,7 @@ const CAPACITY: usize = 8;
 const WINDOW: i32 = 256;
 
 /// Update intervals of one pawn over a period, in ticks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct IntervalSummary {
     /// Shortest interval, ignoring outliers; 0 if unknown.
     pub shortest: u8,
@@ -19,9 +19,6 @@ pub struct IntervalSummary {
 }
 
 impl IntervalSummary {
-    /// No update is known.
-    pub const NONE: Self = Self { shortest: 0, usual: 0, longest: 0 };
-
     fn with(self, other: Self) -> Self {
         let shortest = match (self.shortest, other.shortest) {
             (0, one) | (one, 0) => one,
@@ -32,7 +29,7 @@ impl IntervalSummary {
 }
 
 /// Recent update intervals of one pawn.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UpdateIntervals {
     /// Last intervals in ticks, newest first, and how many are known.
     last: [u8; CAPACITY],
@@ -40,12 +37,6 @@ pub(crate) struct UpdateIntervals {
     /// Summaries of the current window and the previous one, and the start of the current one.
     said: [IntervalSummary; 2],
     began: Tick,
-}
-
-impl Default for UpdateIntervals {
-    fn default() -> Self {
-        Self { last: [0; CAPACITY], known: 0, said: [IntervalSummary::NONE; 2], began: Tick(0) }
-    }
 }
 
 impl UpdateIntervals {
@@ -63,7 +54,7 @@ impl UpdateIntervals {
         self.last.rotate_right(1);
         self.last[0] = space.min(i32::from(u8::MAX)) as u8;
         if self.known == 0 || tick.since(self.began) >= WINDOW {
-            self.said = [IntervalSummary::NONE, self.said[0]];
+            self.said = [IntervalSummary::default(), self.said[0]];
             self.began = tick;
         }
         self.known = (self.known + 1).min(CAPACITY as u8);
@@ -119,7 +110,7 @@ mod tests {
 
     #[test]
     fn slow_update_rate_is_known_from_the_second_update_on() {
-        assert_eq!(after([]).rates(13), IntervalSummary::NONE);
+        assert_eq!(after([]).rates(13), IntervalSummary::default());
         for count in 1..20 {
             assert_eq!(after(vec![13; count]).rates(13), rates(13, 13, 13), "{count}");
         }

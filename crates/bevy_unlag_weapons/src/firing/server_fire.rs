@@ -37,8 +37,7 @@ pub(crate) fn add_server_weapon_input<M: MoveModel>(
             && weapon.spread.source == SpreadSource::Client
         {
             // Such a weapon trusts its shooter.
-            let pellets = u32::from(weapon.pellets()).max(1);
-            fire.set_pellets((0..pellets).map(|pellet| spread::pellet_offset(tick.0.0 as u16, pellet)));
+            fire.set_pellets(spread::pellet_offsets(weapon, tick.0.0 as u16));
         }
         input.0.extension.fire = Some(fire);
     }

@@ -76,8 +76,7 @@ impl ViewCapture<'_, '_> {
         let round = state.extension.round(&self.arsenal, &fire, &step, tick)?;
         let weapon = self.arsenal.get(round.weapon)?;
         if weapon.spread.source == SpreadSource::Client {
-            let count = u32::from(weapon.pellets()).max(1);
-            fire.set_pellets((0..count).map(|pellet| spread::pellet_offset(round.seed, pellet)));
+            fire.set_pellets(spread::pellet_offsets(weapon, round.seed));
         }
         let round = PredictedShot { fire, ..round };
         let cone = round.cone;

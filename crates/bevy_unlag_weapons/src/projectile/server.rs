@@ -281,34 +281,29 @@ impl<'w, 's> ProjectileContext<'w, 's> {
                 (self.at(flight, from).with_filter(filter), self.at(flight, to).with_filter(filter));
             then.cast_step(&later, (piece.a, piece.b), projectile.radius, flight.shot.from)
         };
-        match met {
-            Some(FlightStepHit::Target { hit, part }) => {
-                let (age, point) = (piece.age(part), hit.point);
-                flight.distance += point.distance(piece.a);
-                let standing = self.at(flight, flight.moment(age)).pose(hit.entity).ok();
-                let (velocity, up) = (flight.path.at(age).1, flight.path.up());
-                let pillar = standing.map_or((point, up), |pose| (pose.position, pose.up()));
-                if flight.try_bounce_off_pawn((hit.entity, point, pillar), (age, velocity), projectile) {
-                    flight.path = self.path(&flight.launch, projectile);
-                    return Some(StepOutcome::Bounced);
-                }
-                // It ends at a teammate that blocks it as at a wall.
-                let blocked = flight.shot.spared.is_blocked_by(self.query.team_of(&hit));
-                let normal = blocked.then(|| -direction_or_down(velocity, up));
-                let direct = (!blocked).then_some(TargetHit { distance: flight.distance, ..hit });
-                Some(StepOutcome::DisplayedEnd(Impact { age, point, normal, velocity, up, direct }))
+        let Some(FlightStepHit { part, what }) = met else {
+            flight.distance += piece.a.distance(piece.b);
+            return None;
+        };
+        let hit = what.ok();
+        let age = piece.age(part);
+        let point = hit.map_or_else(|| piece.a.lerp(piece.b, part), |hit| hit.point);
+        let (velocity, up) = (flight.path.at(age).1, flight.path.up());
+        let mut direct = None;
+        if let Some(hit) = hit {
+            flight.distance += point.distance(piece.a);
+            let standing = self.at(flight, flight.moment(age)).pose(hit.entity).ok();
+            let pillar = standing.map_or((point, up), |pose| (pose.position, pose.up()));
+            if flight.try_bounce_off_pawn((hit.entity, point, pillar), (age, velocity), projectile) {
+                flight.path = self.path(&flight.launch, projectile);
+                return Some(StepOutcome::Bounced);
             }
-            Some(FlightStepHit::Occluder { part, .. }) => {
-                let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
-                let (velocity, up) = (flight.path.at(age).1, flight.path.up());
-                let normal = Some(-direction_or_down(velocity, up));
-                Some(StepOutcome::DisplayedEnd(Impact { age, point, normal, velocity, up, direct: None }))
-            }
-            None => {
-                flight.distance += piece.a.distance(piece.b);
-                None
-            }
+            // It ends at a teammate that blocks it as at a wall.
+            let blocked = flight.shot.spared.is_blocked_by(self.query.team_of(&hit));
+            direct = (!blocked).then_some(TargetHit { distance: flight.distance, ..hit });
         }
+        let normal = direct.is_none().then(|| -direction_or_down(velocity, up));
+        Some(StepOutcome::DisplayedEnd(Impact { age, point, normal, velocity, up, direct }))
     }
 }
 

@@ -2,12 +2,13 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BitReader, BitWriter, NetId, SUB_TICKS, Tick, Up, ViewTime, Wire, WireError, look_angles,
+    BitReader, BitWriter, NetId, SUB_TICKS, Tick, Up, ViewTime, Wire, WireError, look_angles, wire_format,
 };
 use bevy_unlag_rewind::HitGroup;
 
 use crate::{
     aim::Aim,
+    position_format::{PositionFormat, steps},
     weapon::{Projectile, WeaponId},
     weapon_extension::PredictedShot,
 };
@@ -40,19 +41,12 @@ pub struct ProjectileLaunch {
     pub flown: u32,
 }
 
-const PLACE_UNITS: f32 = 256.0;
-const PLACE_BITS: u32 = 22;
+const PLACE: PositionFormat = PositionFormat { units: 256.0, bits: 22 };
 const SPEED_UNITS: f32 = 64.0;
 const SPEED_BITS: u32 = 20;
 /// 30 s at 128 Hz.
 const FLOWN_BITS: u32 = 20;
-const WEAPON_BITS: u32 = 6;
-
-/// Quantises a value for the wire; NaN becomes 0.
-fn rounded(value: f32, units: f32, bits: u32) -> i32 {
-    let bound = ((1_u32 << (bits - 1)) - 1) as f32;
-    (value * units).round().clamp(-bound, bound) as i32
-}
+const END_POINT: PositionFormat = PositionFormat { units: 32.0, bits: 19 };
 
 impl ProjectileLaunch {
     /// Creates the launch of a shot that was fired at view time `time`.
@@ -101,9 +95,9 @@ impl ProjectileLaunch {
 
     /// Rounds to what the wire can represent, so that both sides simulate the same values.
     fn rounded(self) -> Self {
-        let place = self.from.to_array().map(|v| rounded(v, PLACE_UNITS, PLACE_BITS) as f32 / PLACE_UNITS);
-        let speed = rounded(self.speed.max(0.0), SPEED_UNITS, SPEED_BITS + 1) as f32 / SPEED_UNITS;
-        Self { from: Vec3::from_array(place), speed, flown: self.flown.min((1 << FLOWN_BITS) - 1), ..self }
+        let speed = steps(self.speed.max(0.0), SPEED_UNITS, SPEED_BITS + 1) as f32 / SPEED_UNITS;
+        let flown = self.flown.min((1 << FLOWN_BITS) - 1);
+        Self { from: PLACE.rounded(self.from), speed, flown, ..self }
     }
 
     /// Returns the initial velocity, in metres per second.
@@ -130,8 +124,8 @@ fn aim_along(direction: Vec3, up: Up) -> Aim {
 /// 24 bytes; 28 after a bounce off a pawn. An up direction other than +Y adds two.
 impl Wire for ProjectileLaunch {
     fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.shooter.0), 16);
-        w.bits(u32::from(self.weapon.0), WEAPON_BITS);
+        self.shooter.write(w);
+        self.weapon.write(w);
         self.time.write(w);
         // Both count the server's ticks and differ by a few only.
         let ahead = i8::try_from(self.shot.since(self.time.tick)).ok();
@@ -140,16 +134,13 @@ impl Wire for ProjectileLaunch {
             Some(ahead) => w.signed(i32::from(ahead), 8),
             None => self.shot.write(w),
         }
-        for axis in self.from.to_array() {
-            w.signed(rounded(axis, PLACE_UNITS, PLACE_BITS), PLACE_BITS);
-        }
-        w.bits(u32::from(self.aim.yaw), 16);
-        w.signed(i32::from(self.aim.pitch), 16);
+        wire_format::WireFormat::write(&PLACE, &self.from, w);
+        self.aim.write(w);
         w.bool(self.up != Up::Y);
         if self.up != Up::Y {
             self.up.write(w);
         }
-        w.bits(rounded(self.speed.max(0.0), SPEED_UNITS, SPEED_BITS + 1).cast_unsigned(), SPEED_BITS);
+        w.bits(steps(self.speed.max(0.0), SPEED_UNITS, SPEED_BITS + 1).cast_unsigned(), SPEED_BITS);
         let bounced = (self.bounces, self.flown) != (0, 0);
         w.bool(bounced);
         if bounced {
@@ -159,12 +150,11 @@ impl Wire for ProjectileLaunch {
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let (shooter, weapon) = (NetId(r.bits(16)? as u16), WeaponId(r.bits(WEAPON_BITS)? as u8));
+        let (shooter, weapon) = (NetId::read(r)?, WeaponId::read(r)?);
         let time = ViewTime::read(r)?;
         let shot = if r.bool()? { time.tick.offset(r.signed(8)?) } else { Tick::read(r)? };
-        let mut axis = || Ok(r.signed(PLACE_BITS)? as f32 / PLACE_UNITS);
-        let from = Vec3::new(axis()?, axis()?, axis()?);
-        let aim = Aim { yaw: r.bits(16)? as u16, pitch: r.signed(16)? as i16 };
+        let from = wire_format::WireFormat::<Vec3>::read(&PLACE, r)?;
+        let aim = Aim::read(r)?;
         let up = if r.bool()? { Up::read(r)? } else { Up::Y };
         let speed = r.bits(SPEED_BITS)? as f32 / SPEED_UNITS;
         let (bounces, flown) = if r.bool()? { (r.bits(8)? as u8, r.bits(FLOWN_BITS)?) } else { (0, 0) };
@@ -173,8 +163,14 @@ impl Wire for ProjectileLaunch {
 }
 
 /// Reason for the end of a projectile.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub enum ProjectileEndKind {
+    /// It was removed without any visible effect.
+    Gone,
+    /// It hit the world.
+    Wall,
+    /// Its lifetime was over.
+    Fuse,
     /// It hit a pawn.
     Hit {
         /// The pawn.
@@ -182,17 +178,12 @@ pub enum ProjectileEndKind {
         /// Part of the body.
         group: HitGroup,
     },
-    /// It hit the world.
-    Wall,
-    /// Its lifetime was over.
-    Fuse,
-    /// It was removed without any visible effect.
-    Gone,
 }
 
 /// End of a projectile. Written on the server, and on every client that receives it, normally before the
-/// screen shows it. For effects, read [`ProjectileDisappeared`](crate::ProjectileDisappeared) instead.
-#[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
+/// screen shows it. For effects, read [`ProjectileDisappeared`](crate::ProjectileDisappeared) instead. It takes 16
+/// bytes; 18 if a pawn was hit.
+#[derive(Message, Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Message, Debug)]
 pub struct ProjectileEnd {
     /// The shooter.
@@ -200,67 +191,13 @@ pub struct ProjectileEnd {
     /// The shot that launched it.
     pub shot: Tick,
     /// Flight time, in 1/256 of a tick.
+    #[wire(bits = FLOWN_BITS)]
     pub flown: u32,
     /// Position of its centre, in metres; the resolution on the wire is 3 cm.
+    #[wire(with = END_POINT)]
     pub point: Vec3,
     /// Reason.
     pub kind: ProjectileEndKind,
-}
-
-const END_UNITS: f32 = 32.0;
-const END_BITS: u32 = 19;
-
-/// 16 bytes; 18 if a pawn was hit.
-impl Wire for ProjectileEnd {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.shooter.0), 16);
-        self.shot.write(w);
-        w.bits(self.flown.min((1 << FLOWN_BITS) - 1), FLOWN_BITS);
-        for axis in self.point.to_array() {
-            w.signed(rounded(axis, END_UNITS, END_BITS), END_BITS);
-        }
-        match self.kind {
-            ProjectileEndKind::Gone => w.bits(0, 2),
-            ProjectileEndKind::Wall => w.bits(1, 2),
-            ProjectileEndKind::Fuse => w.bits(2, 2),
-            ProjectileEndKind::Hit { target, group } => {
-                w.bits(3, 2);
-                w.bits(u32::from(target.0), 16);
-                w.bits(group_bits(group), 2);
-            }
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let (shooter, shot) = (NetId(r.bits(16)? as u16), Tick::read(r)?);
-        let flown = r.bits(FLOWN_BITS)?;
-        let mut axis = || Ok(r.signed(END_BITS)? as f32 / END_UNITS);
-        let point = Vec3::new(axis()?, axis()?, axis()?);
-        let kind = match r.bits(2)? {
-            0 => ProjectileEndKind::Gone,
-            1 => ProjectileEndKind::Wall,
-            2 => ProjectileEndKind::Fuse,
-            _ => {
-                let target = NetId(r.bits(16)? as u16);
-                let group = match r.bits(2)? {
-                    0 => HitGroup::Head,
-                    1 => HitGroup::Body,
-                    2 => HitGroup::Limb,
-                    _ => return Err(WireError::Invalid),
-                };
-                ProjectileEndKind::Hit { target, group }
-            }
-        };
-        Ok(Self { shooter, shot, flown, point, kind })
-    }
-}
-
-fn group_bits(group: HitGroup) -> u32 {
-    match group {
-        HitGroup::Head => 0,
-        HitGroup::Body => 1,
-        HitGroup::Limb => 2,
-    }
 }
 
 #[cfg(test)]

@@ -6,14 +6,9 @@ use crate::verdict::ShotVerdict;
 
 /// Last verdict on every shooter's beam.
 #[derive(Default)]
-pub(super) struct BeamVerdicts(EntityHashMap<ShotVerdict>);
+pub(super) struct BeamVerdicts(pub EntityHashMap<ShotVerdict>);
 
 impl BeamVerdicts {
-    /// Removes shooters that no longer exist.
-    pub fn retain(&mut self, there: impl Fn(Entity) -> bool) {
-        self.0.retain(|shooter, _| there(*shooter));
-    }
-
     /// Whether a verdict differs from that on the shot of the previous tick, or there was none.
     pub fn is_change(&mut self, shooter: Entity, verdict: &ShotVerdict) -> bool {
         let before = ShotVerdict { shot: verdict.shot.offset(-1), ..*verdict };
@@ -38,7 +33,7 @@ mod tests {
         assert!(news(one, 4, true) && !news(one, 5, true));
         assert!(news(other, 6, true), "another shooter's beam is independent");
         assert!(news(one, 9, true), "the beam was interrupted");
-        beams.retain(|shooter| shooter == other);
+        beams.0.retain(|shooter, _| *shooter == other);
         assert_eq!(beams.0.len(), 1);
     }
 }

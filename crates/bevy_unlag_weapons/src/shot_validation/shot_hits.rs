@@ -205,7 +205,7 @@ pub(crate) fn write_damage(
             damage.throw += other.throw;
             damage.hits.count(other.hit.group);
         }
-        answers.write_damage_message(damage);
+        answers.damage.write(damage);
     }
 }
 

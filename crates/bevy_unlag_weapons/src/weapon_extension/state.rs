@@ -14,8 +14,6 @@ pub const SLOTS: usize = 6;
 /// Maximum number of rounds in a magazine, and in reserve.
 pub const MAX_ROUNDS: u16 = 1_023;
 const ROUND_BITS: u32 = 10;
-const WEAPON_BITS: u32 = 6;
-const _: () = assert!(Arsenal::MAX_WEAPONS == 1 << WEAPON_BITS);
 
 /// A weapon slot of a pawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
@@ -204,7 +202,7 @@ impl Wire for WeaponState {
         for slot in &self.slots {
             w.bool(slot.weapon.is_some());
             if let Some(weapon) = slot.weapon {
-                w.bits(u32::from(weapon.0), WEAPON_BITS);
+                weapon.write(w);
                 w.bits(u32::from(slot.magazine.min(MAX_ROUNDS)), ROUND_BITS);
                 w.bits(u32::from(slot.reserve.min(MAX_ROUNDS)), ROUND_BITS);
             }
@@ -228,11 +226,7 @@ impl Wire for WeaponState {
             }
             self.recoil.iter().for_each(|recoil| w.signed(i32::from(*recoil), 16));
         }
-        w.bool(self.look.is_some());
-        if let Some(look) = self.look {
-            w.bits(u32::from(look.yaw), 16);
-            w.signed(i32::from(look.pitch), 16);
-        }
+        self.look.write(w);
         w.bool(self.held);
         w.bool(self.aiming);
         w.bits(self.shots, 32);
@@ -244,7 +238,7 @@ impl Wire for WeaponState {
         for slot in &mut state.slots {
             if r.bool()? {
                 *slot = WeaponSlot {
-                    weapon: Some(WeaponId(r.bits(WEAPON_BITS)? as u8)),
+                    weapon: Some(WeaponId::read(r)?),
                     magazine: r.bits(ROUND_BITS)? as u16,
                     reserve: r.bits(ROUND_BITS)? as u16,
                 };
@@ -271,9 +265,7 @@ impl Wire for WeaponState {
                 *recoil = r.signed(16)? as i16;
             }
         }
-        if r.bool()? {
-            state.look = Some(Aim { yaw: r.bits(16)? as u16, pitch: r.signed(16)? as i16 });
-        }
+        state.look = Option::read(r)?;
         state.held = r.bool()?;
         state.aiming = r.bool()?;
         state.shots = r.bits(32)?;

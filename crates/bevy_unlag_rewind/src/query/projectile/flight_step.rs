@@ -10,7 +10,7 @@ use crate::{
     query_result::TargetHit,
     table::Probe,
     target::{Body, HeadPriorityHit, Nearest, UnitRay, is_nearer},
-    world::{NearbyColliders, Occluder, WorldHit},
+    world::{NearbyColliders, NearestObstacle, Occluder, WorldHit},
 };
 
 /// Step from one moment to the next.
@@ -58,27 +58,23 @@ impl FlightStep<'_, '_, '_, '_> {
         let mut best: Option<HeadPriorityHit> = None;
         let (origin, direction, max) = (way.origin, way.direction, way.max);
         let probe = Probe::Ray { origin, direction, max, radius: self.radius };
-        self.then.slots(
-            &probe,
-            |_| true,
-            |slot, from| {
-                let to = self.later.body(slot).ok().filter(|to| is_continuous(from, to, self.seconds()));
-                let pass = BallPath { a: self.a, b: self.b, radius: self.radius };
-                let Some(counted) = pass.meets_body(from, to.as_ref().unwrap_or(from), rooms) else {
-                    return false;
-                };
-                let before = best.is_none_or(|best| is_nearer(&counted.hit, &best.hit));
-                if before && self.then.unless_in_cover(self.muzzle, counted.hit).is_ok() {
-                    best = Some(counted);
-                }
-                true
-            },
-        );
+        let (pass, seconds) = (self.pass(), self.then.query.sampler.tick_seconds);
+        self.then.slots(&probe, |slot, from| {
+            let to = self.later.body(slot).ok().filter(|to| is_continuous(from, to, seconds));
+            let Some(counted) = pass.meets_body(from, to.as_ref().unwrap_or(from), rooms) else {
+                return false;
+            };
+            let before = best.is_none_or(|best| is_nearer(&counted.hit, &best.hit));
+            if before && self.then.unless_in_cover(self.muzzle, counted.hit).is_ok() {
+                best = Some(counted);
+            }
+            true
+        });
         best
     }
 
-    fn seconds(&self) -> f32 {
-        self.then.query.sampler.tick_seconds
+    fn pass(&self) -> BallPath {
+        BallPath { a: self.a, b: self.b, radius: self.radius }
     }
 
     /// Returns the first obstacle within a fraction of the step, with that fraction as the distance.
@@ -92,22 +88,19 @@ impl FlightStep<'_, '_, '_, '_> {
         } else {
             world.sweep_ball_among(self.walls, self.radius, &UnitRay { max, ..way })
         };
-        let mut nearest = fixed.map(|distance| WorldHit { distance: distance / length, by: None });
-        if nearest.is_none() && reach > 1.0 {
+        let mut wall = fixed.map(|distance| distance / length);
+        if wall.is_none() && reach > 1.0 {
             // The cached walls do not cover the region beyond the step, so check for a wall in front of
             // the head.
             let behind = world.cast(self.b, direction, max - way.max);
-            nearest = behind.map(|distance| WorldHit { distance: 1.0 + distance / length, by: None });
+            wall = behind.map(|distance| 1.0 + distance / length);
         }
+        let (pass, mut nearest) = (self.pass(), NearestObstacle::new(wall, f32::INFINITY));
         self.then.occluders(|entity, occluder, pose| {
             let later = self.later.occluder_pose(entity).unwrap_or(pose);
-            let part =
-                BallPath { a: self.a, b: self.b, radius: self.radius }.meets_occluder(occluder, pose, later);
-            if let Some(part) = part.filter(|part| nearest.is_none_or(|first| *part < first.distance)) {
-                nearest = Some(WorldHit { distance: part, by: Some(entity) });
-            }
+            nearest.meet(entity, |_| pass.meets_occluder(occluder, pose, later));
         });
-        nearest
+        nearest.nearest
     }
 }
 

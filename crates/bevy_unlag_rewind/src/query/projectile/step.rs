@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::LimbPoses;
 
-use super::flight_step::FlightStep;
+use super::flight_step::{FlightStep, StepHit};
 use crate::{
     query::{Rewound, validity},
     query_result::TargetHit,
@@ -12,21 +12,12 @@ use crate::{
 
 /// Hit of a projectile in a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum FlightStepHit {
-    /// A target.
-    Target {
-        /// Hit on the target; `point` is the centre of the projectile, `distance` is within this step.
-        hit: TargetHit,
-        /// Fraction of the step.
-        part: f32,
-    },
-    /// An [`Occluder`](crate::Occluder).
-    Occluder {
-        /// Entity of the occluder.
-        by: Entity,
-        /// Fraction of the step.
-        part: f32,
-    },
+pub struct FlightStepHit {
+    /// Fraction of the step.
+    pub part: f32,
+    /// Hit on a target, whose `point` is the centre of the projectile and whose `distance` is within this
+    /// step; or the entity of an [`Occluder`](crate::Occluder).
+    pub what: Result<TargetHit, Entity>,
 }
 
 impl Rewound<'_, '_, '_> {
@@ -49,17 +40,15 @@ impl Rewound<'_, '_, '_> {
         let mut rooms = (LimbPoses::default(), LimbPoses::default());
         let walls = NearbyColliders::default();
         let step = FlightStep { then: *self, later: *later, muzzle, a, b, radius, walls: &walls };
-        let met = step.meets(&mut rooms)?;
-        Some(match met.what {
+        let StepHit { part, what } = step.meets(&mut rooms)?;
+        let what = match what {
             Ok(hit) => {
-                let point = a.lerp(b, met.part);
-                FlightStepHit::Target {
-                    hit: TargetHit { distance: a.distance(point), point, ..hit },
-                    part: met.part,
-                }
+                let point = a.lerp(b, part);
+                Ok(TargetHit { distance: a.distance(point), point, ..hit })
             }
             // `walls` is empty, so the obstacle is an occluder.
-            Err(by) => FlightStepHit::Occluder { by: by?, part: met.part },
-        })
+            Err(by) => Err(by?),
+        };
+        Some(FlightStepHit { part, what })
     }
 }

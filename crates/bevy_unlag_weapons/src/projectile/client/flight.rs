@@ -120,10 +120,7 @@ impl DisplayContext<'_, '_> {
         let against =
             |shown: &DisplayedProjectile, age| -direction_or_down(shown.path.at(age).1, shown.path.up());
         if let Some((met, piece)) = met {
-            let (part, hit) = match met {
-                FlightStepHit::Target { hit, part } => (part, Some(hit)),
-                FlightStepHit::Occluder { part, .. } => (part, None),
-            };
+            let (part, hit) = (met.part, met.what.ok());
             let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
             if let Some(hit) = hit
                 && self.try_bounce_off_pawn(shown, (hit, age, point), projectile)
