@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
     Character, CharacterPawn, Characters, NpcControls, NpcPawn, SoldierWith,
-    core::PawnModel,
+    core::{MoveModel, PawnModel},
     link_conditioner::LinkPreset,
     movement::{KartConfig, KartModel, PawnCollision, abilities::Dash},
     prelude::*,
@@ -127,7 +127,10 @@ fn drive_at_a_parked_kart(pawns: PawnCollision) -> f32 {
     });
     let mut game = SteppedApps::new(app);
     game.run(Duration::from_secs(5));
-    -traces(&mut game.server)[&NetId(1_000)].last().expect("the kart drives").1.z
+    let world = game.server.world_mut();
+    let mut karts = world.query::<(&NetId, &<ArmedKart as MoveModel>::State)>();
+    let (_, state) = karts.iter(world).find(|(id, _)| **id == NetId(1_000)).expect("the kart has a state");
+    -ArmedKart::position(state).z
 }
 
 #[test]
