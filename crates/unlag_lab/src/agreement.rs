@@ -101,25 +101,29 @@ fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let (players, seconds, control_seconds) = options.extent((6, 12.0, 12.0), (8, 240.0, 60.0));
     let on = fight(options, players, RewindMode::On, LINK_150, seconds)?.total();
     let lower = on.tally().agreement().unwrap_or(f64::NAN);
-    figures.add("agreement_150ms_2loss", lower).text(describe(&on.tally()))?;
+    figures.add("agreement_150ms_2loss", lower, describe(&on.tally()))?;
     let off = fight(options, players, RewindMode::Off, LINK_150, control_seconds)?.total();
-    figures
-        .add("agreement_150ms_2loss_rewind_off", off.confirmed_of_drawn().unwrap_or(f64::NAN))
-        .text(format!("{}; the control", describe(&off.tally())))?;
+    figures.add(
+        "agreement_150ms_2loss_rewind_off",
+        off.confirmed_of_drawn().unwrap_or(f64::NAN),
+        format!("{}; the control", describe(&off.tally())),
+    )?;
 
     let seconds = options.extent(15.0, 600.0);
     let (error, moves) = owner_error(SimulationRate::default(), options.seed, seconds)?;
-    figures.add("owner_error_max_cm_ue_average", error * 100.0).text(format!(
-        "cm between client and server after the same move, largest of {moves} moves on Average (UE)"
-    ))?;
+    figures.add(
+        "owner_error_max_cm_ue_average",
+        error * 100.0,
+        format!("cm between client and server after the same move, largest of {moves} moves on Average (UE)"),
+    )?;
 
     let (up, down) = prediction_error::bytes(options.seed, options.extent(6.0, 30.0))?;
-    figures
-        .add("bytes_per_s_up", up)
-        .text("B/s of datagrams from one client on Good broadband, without UDP and IP headers")?;
-    figures
-        .add("bytes_per_s_down_per_proxy", down)
-        .text("B/s of datagrams to one client for each further player")
+    figures.add(
+        "bytes_per_s_up",
+        up,
+        "B/s of datagrams from one client on Good broadband, without UDP and IP headers",
+    )?;
+    figures.add("bytes_per_s_down_per_proxy", down, "B/s of datagrams to one client for each further player")
 }
 
 /// Measures the cells of the matrix.
@@ -135,28 +139,27 @@ fn measure_matrix(options: &Options, args: &MatrixArgs, figures: &mut Figures) -
     let played = matrix::play(&plan, args.keep.as_deref())?;
     for cell in &played {
         let key = format!("agreement_{}_hitscan", cell.cell.name());
-        figures.add(key, cell.agreement()).text(describe_cell(cell))?;
+        figures.add(key, cell.agreement(), describe_cell(cell))?;
     }
     let rules = CellConfig::new(hits.div_ceil(10).max(150), options.seed);
     for weapon in [MeasuredWeapon::Shotgun, MeasuredWeapon::Projectile] {
         for cell in chosen(&matrix::WEAPON_CELLS) {
             let played = cell.play(&CellConfig { weapon, ..rules })?;
             let key = format!("agreement_{}_{}", cell.name(), weapon.name());
-            figures.add(key, played.agreement()).text(describe_cell(&played))?;
+            figures.add(key, played.agreement(), describe_cell(&played))?;
         }
     }
     if args.cell.is_empty() {
         let off = CONTROL.play(&CellConfig { rewind: RewindMode::Off, ..rules })?;
-        figures
-            .add(
-                format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
-                off.shot_stats.confirmed_of_drawn().unwrap_or(f64::NAN),
-            )
-            .text(format!("{}; the control", describe_cell(&off)))?;
+        figures.add(
+            format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
+            off.shot_stats.confirmed_of_drawn().unwrap_or(f64::NAN),
+            format!("{}; the control", describe_cell(&off)),
+        )?;
         let far = matrix::BEYOND_MAX_AGE.play(&rules)?.shot_stats;
         let judged = far.shots - far.refused - far.lost;
         let clamped = far.clamped.rounds as f64 * 100.0 / judged as f64;
-        figures.add("clamped_percent_beyond_cap", clamped).text(format!(
+        figures.add("clamped_percent_beyond_cap", clamped, format!(
             "% of {judged} verdicts report a clamped view at {} ms of round trip with a limit of {} ms; {} \
              rounds refused, {} lost",
             matrix::BEYOND_MAX_AGE.rtt,

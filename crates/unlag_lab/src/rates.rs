@@ -66,27 +66,33 @@ fn add_agreement(hz: u32, played: &[(RateMatch, &CellResult)], figures: &mut Fig
     on().for_each(|(_, result)| all.merge(&result.shot_stats));
     let agreement = |stats: &ShotStats| stats.tally().agreement().unwrap_or(f64::NAN);
     let Cell { rtt, jitter, loss } = CONTROL;
-    figures.add(format!("agreement_{hz}hz"), agreement(&all)).text(format!(
-        "{}; {hz} ticks per second, round trip {rtt} ms, ± {jitter} ms, {loss} % loss, all frame rates",
-        describe(&all.tally())
-    ))?;
+    figures.add(
+        format!("agreement_{hz}hz"),
+        agreement(&all),
+        format!(
+            "{}; {hz} ticks per second, round trip {rtt} ms, ± {jitter} ms, {loss} % loss, all frame rates",
+            describe(&all.tally())
+        ),
+    )?;
     for (one, result) in on() {
         let key = format!("agreement_{hz}hz_fps{}", one.fps);
         let stats = &result.shot_stats;
-        figures.add(key, agreement(stats)).text(describe(&stats.tally()))?;
+        figures.add(key, agreement(stats), describe(&stats.tally()))?;
     }
     for (_, result) in played.iter().filter(|(one, _)| one.rewind == RewindMode::Off) {
         let confirmed = result.shot_stats.confirmed_of_drawn().unwrap_or(f64::NAN);
         let text = format!("{}; the control", describe(&result.shot_stats.tally()));
-        figures.add(format!("agreement_{hz}hz_rewind_off"), confirmed).text(text)?;
+        figures.add(format!("agreement_{hz}hz_rewind_off"), confirmed, text)?;
     }
     Ok(())
 }
 
 fn add_owner_error(hz: u32, (error, moves): (f64, usize), figures: &mut Figures) -> Result<(), String> {
-    figures.add(format!("owner_error_max_cm_{hz}hz"), error * 100.0).text(format!(
-        "cm between client and server after the same move, largest of {moves} moves on Average (UE)"
-    ))
+    figures.add(
+        format!("owner_error_max_cm_{hz}hz"),
+        error * 100.0,
+        format!("cm between client and server after the same move, largest of {moves} moves on Average (UE)"),
+    )
 }
 
 /// Adds bytes and playout delay at the usual frame rate.
@@ -94,14 +100,18 @@ fn add_traffic(hz: u32, played: &[(RateMatch, &CellResult)], figures: &mut Figur
     let usual = RateMatch { hz, fps: USUAL_FPS, rewind: RewindMode::On };
     let Some((_, result)) = played.iter().find(|(one, _)| *one == usual) else { return Ok(()) };
     let (up, down) = result.bytes;
-    figures
-        .add(format!("bytes_per_s_up_{hz}hz"), up)
-        .text("B/s of datagrams from one of 4 clients, without UDP and IP headers")?;
-    figures.add(format!("bytes_per_s_down_{hz}hz"), down).text("B/s of datagrams to one of 4 clients")?;
+    figures.add(
+        format!("bytes_per_s_up_{hz}hz"),
+        up,
+        "B/s of datagrams from one of 4 clients, without UDP and IP headers",
+    )?;
+    figures.add(format!("bytes_per_s_down_{hz}hz"), down, "B/s of datagrams to one of 4 clients")?;
     let interval = rate(hz).snapshot_interval().as_secs_f64() * 1e3;
-    figures.add(format!("delay_ms_{hz}hz"), result.playout_ms).text(format!(
-        "ms of playout delay behind the fastest packet, with a snapshot every {interval:.1} ms"
-    ))
+    figures.add(
+        format!("delay_ms_{hz}hz"),
+        result.playout_ms,
+        format!("ms of playout delay behind the fastest packet, with a snapshot every {interval:.1} ms"),
+    )
 }
 
 /// Applies `job` to every item on all cores. Returns the results in the order of the items.

@@ -117,27 +117,27 @@ fn rollbacks(figures: &mut Figures, corrections: usize) -> Result<(), String> {
     let [all, one, ours] = measure([&mut all, &mut one, &mut ours], corrections)?;
 
     let ratio = "mean processor time of correcting 1 of 64 characters, lightyear's over ours";
-    figures.add("rollback_cpu_ratio_64_predicted", all.mean_us / ours.mean_us).text(format!("{ratio}; all 64 predicted"))?;
-    figures.add("rollback_cpu_ratio_1_predicted", one.mean_us / ours.mean_us).text(format!("{ratio}; the others plainly replicated"))?;
+    figures.add("rollback_cpu_ratio_64_predicted", all.mean_us / ours.mean_us, format!("{ratio}; all 64 predicted"))?;
+    figures.add("rollback_cpu_ratio_1_predicted", one.mean_us / ours.mean_us, format!("{ratio}; the others plainly replicated"))?;
     let ratio = "the same with medians, which are less sensitive to other processes";
     let medians = |theirs: &Timing| theirs.correction_us / ours.correction_us;
-    figures.add("rollback_cpu_ratio_64_predicted_medians", medians(&all)).text(ratio)?;
-    figures.add("rollback_cpu_ratio_1_predicted_medians", medians(&one)).text(ratio)?;
+    figures.add("rollback_cpu_ratio_64_predicted_medians", medians(&all), ratio)?;
+    figures.add("rollback_cpu_ratio_1_predicted_medians", medians(&one), ratio)?;
     add(figures, ["lightyear_rollback_us_64", "lightyear_frame_us_64", "lightyear_rollbacks_64"], &all)?;
     add(figures, ["lightyear_rollback_us_1", "lightyear_frame_us_1", "lightyear_rollbacks_1"], &one)?;
     add(figures, ["ours_replay_us", "ours_frame_us", "ours_corrections"], &ours)?;
-    figures.add("lightyear_steps_per_rollback_64", all.steps as f64).text("character steps per rollback")?;
-    figures.add("lightyear_steps_per_rollback_1", one.steps as f64).text("the same with one predicted character")?;
-    figures.add("ours_steps_per_replay", ours.steps as f64).text("character steps per replay")
+    figures.add("lightyear_steps_per_rollback_64", all.steps as f64, "character steps per rollback")?;
+    figures.add("lightyear_steps_per_rollback_1", one.steps as f64, "the same with one predicted character")?;
+    figures.add("ours_steps_per_replay", ours.steps as f64, "character steps per replay")
 }
 
 fn add(figures: &mut Figures, keys: [&'static str; 3], timing: &Timing) -> Result<(), String> {
     let [correction, frame, count] = keys;
     let ([low, high], mean) = (timing.quartiles, timing.mean_us);
     let middle = format!("µs, median; quartiles {low:.1} and {high:.1}; mean {mean:.1}");
-    figures.add(correction, timing.correction_us).text(middle)?;
-    figures.add(frame, timing.frame_us).text("µs of a client frame without a correction, median")?;
-    figures.add(count, timing.corrections as f64).text("corrections, each of them checked")
+    figures.add(correction, timing.correction_us, middle)?;
+    figures.add(frame, timing.frame_us, "µs of a client frame without a correction, median")?;
+    figures.add(count, timing.corrections as f64, "corrections, each of them checked")
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
     fn every_shove_is_corrected_once_on_all_sides() {
         let mut figures = Figures::default();
         rollbacks(&mut figures, 5).expect("every correction passes its checks");
-        let value = |key: &str| figures.iter().find(|f| f.key == key).map(|f| f.value);
+        let value = |key: &str| figures.0.iter().find(|f| f.key == key).map(|f| f.value);
         assert_eq!(value("lightyear_rollbacks_64"), Some(5.0));
         assert_eq!(value("ours_corrections"), Some(5.0));
         assert_eq!(value("lightyear_steps_per_rollback_64"), Some(640.0));

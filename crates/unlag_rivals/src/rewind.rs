@@ -171,20 +171,20 @@ pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
         let hit = crowd.rays.iter().filter(|ray| Truth::of(ray, &crowd.targets).nearest.is_some()).count();
         let of = format!("{rounds} times {SHOTS} shots, {:.0} % of them hit", percent(hit, SHOTS));
         let [theirs, tuned, ours] = costs.map(|[shot, ..]| shot);
-        figures.add(format!("lightyear_avian_ratio{suffix}"), theirs / ours).text(format!("a shot at one of {targets} targets seen 150 ms ago: lightyear's default over ours"))?;
-        figures.add(format!("lightyear_avian_tuned_ratio{suffix}"), tuned / ours).text("the same with all of lightyear's targets spawned at the world's origin")?;
+        figures.add(format!("lightyear_avian_ratio{suffix}"), theirs / ours, format!("a shot at one of {targets} targets seen 150 ms ago: lightyear's default over ours"))?;
+        figures.add(format!("lightyear_avian_tuned_ratio{suffix}"), tuned / ours, "the same with all of lightyear's targets spawned at the world's origin")?;
         for (side, [shot, recording, frame]) in SIDES.into_iter().zip(costs) {
-            figures.add(format!("{side}_shot_us{suffix}"), shot).text(format!("µs per shot, median of {of}"))?;
-            figures.add(format!("{side}_record_us{suffix}"), recording).text(format!("µs to record a tick of {targets} targets, median; a whole frame takes {frame:.1}"))?;
+            figures.add(format!("{side}_shot_us{suffix}"), shot, format!("µs per shot, median of {of}"))?;
+            figures.add(format!("{side}_record_us{suffix}"), recording, format!("µs to record a tick of {targets} targets, median; a whole frame takes {frame:.1}"))?;
         }
     }
     for layout in Layout::ALL {
         let judged = judged(layout, effort.judged)?;
         let some = |some| percent(some, judged.shots);
         for (side, wrong) in CHECKED_SIDES.into_iter().zip(judged.wrong) {
-            figures.add(format!("{side}_wrong_percent_{}", layout.name()), some(wrong.all())).text(format!("% of {} shots answered wrongly: {wrong}", judged.shots))?;
+            figures.add(format!("{side}_wrong_percent_{}", layout.name()), some(wrong.all()), format!("% of {} shots answered wrongly: {wrong}", judged.shots))?;
         }
-        figures.add(format!("shots_from_within_percent_{}", layout.name()), some(judged.within)).text(format!(
+        figures.add(format!("shots_from_within_percent_{}", layout.name()), some(judged.within), format!(
                 "% of them start in one of lightyear's envelopes; {:.1} % hit a target",
                 some(judged.hit)
             ))?;

@@ -171,7 +171,7 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
                 "ours" => "ours".to_owned(),
                 _ => "ours with linear interpolation".to_owned(),
             };
-            figures.add(format!("{side}_freeze_percent_{}", link.key), verdicts.mean(|v| v.frozen_percent)).text(format!(
+            figures.add(format!("{side}_freeze_percent_{}", link.key), verdicts.mean(|v| v.frozen_percent), format!(
                     "% of frames that hardly move although they should, {}, an update every {INTERVAL} \
                      ticks, mean of {} paths: {whose}; worst {:.3}; {} pops",
                     link.name,
@@ -179,7 +179,7 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
                     verdicts.worst(|v| v.frozen_percent),
                     verdicts.sum(|v| v.pops)
                 ))?;
-            figures.add(format!("{side}_delay_ms_{}", link.key), (verdicts.mean(|v| v.delay.0) - link.latency) * 1_000.0).text(format!(
+            figures.add(format!("{side}_delay_ms_{}", link.key), (verdicts.mean(|v| v.delay.0) - link.latency) * 1_000.0, format!(
                     "ms that the drawn time is behind the fastest packet; its rate is {:.2} to {:.2} of \
                      real time, {} frames go back in time; lightyear measured {:.1} ms of round trip, {:.1} \
                      ms of jitter",
@@ -194,11 +194,11 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
     for (i, path) in Path::ALL.into_iter().enumerate() {
         for (side, verdicts) in SIDES.iter().zip(&watched[BY_PATH].verdicts) {
             let verdict = &verdicts.0[i];
-            figures.add(format!("{side}_rms_cm_{}", path.name()), verdict.rms).text(format!(
+            figures.add(format!("{side}_rms_cm_{}", path.name()), verdict.rms, format!(
                     "cm from the delayed truth, RMS, {}, {} frames; max {:.2}; largest step error {:.2}",
                     LINKS[BY_PATH].name, verdict.frames, verdict.max, verdict.step_excess
                 ))?;
         }
     }
-    figures.add("watch_late_ms", latest).text("ms by which a frame of the benchmark was late at most, for lack of processor time")
+    figures.add("watch_late_ms", latest, "ms by which a frame of the benchmark was late at most, for lack of processor time")
 }

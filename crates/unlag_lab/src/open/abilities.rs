@@ -131,18 +131,24 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         total = (total.0 + double, total.1 + lost);
     }
     let what = format!("{expected} uses of a dash at 300 ms, 10 % loss and 5 % forced corrections");
-    figures
-        .add("ability_double_effects", total.0 as f64)
-        .text(format!("effects shown twice, by the server, the owner and a bystander, of {what}"))?;
-    figures
-        .add("ability_lost_effects", total.1 as f64)
-        .text(format!("effects missing on one of these three, of {what}"))?;
+    figures.add(
+        "ability_double_effects",
+        total.0 as f64,
+        format!("effects shown twice, by the server, the owner and a bystander, of {what}"),
+    )?;
+    figures.add(
+        "ability_lost_effects",
+        total.1 as f64,
+        format!("effects missing on one of these three, of {what}"),
+    )?;
     let jumps = |shown: &Shown| -> Vec<Tick> {
         shown.cues.iter().filter(|(_, cue)| *cue == MoveCue::Jumped).map(|(tick, _)| *tick).collect()
     };
     let doubled: usize =
         [server, owner, bystander].map(jumps).iter().map(|ticks| ticks.len() - different(ticks)).sum();
-    figures
-        .add("events_doubled", doubled as f64)
-        .text(format!("jumps shown twice, by the same three, of {}", jumps(bystander).len()))
+    figures.add(
+        "events_doubled",
+        doubled as f64,
+        format!("jumps shown twice, by the same three, of {}", jumps(bystander).len()),
+    )
 }

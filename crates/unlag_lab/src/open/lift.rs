@@ -108,12 +108,14 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let most = errors.iter().copied().fold(0.0, f32::max);
     let world = game.clients[0].world_mut();
     let corrections: u64 = world.query::<&PredictionStats>().iter(world).map(|own| own.corrections).sum();
-    figures.add("button_lift_owner_error_cm", f64::from(most) * 100.0).text(format!(
+    figures.add("button_lift_owner_error_cm", f64::from(most) * 100.0, format!(
         "cm between the owner's and the server's result of a move on a lift that is called by a button, maximum of {} \
          moves over {ridden:.0} m, with rides that are interrupted, at 150 ms and 5 % loss",
         errors.len()
     ))?;
-    figures
-        .add("button_lift_corrections", corrections as f64)
-        .text(format!("corrections of that rider in {calls} calls"))
+    figures.add(
+        "button_lift_corrections",
+        corrections as f64,
+        format!("corrections of that rider in {calls} calls"),
+    )
 }

@@ -153,10 +153,10 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let (agreed, others): (Vec<_>, Vec<_>) = shots.into_iter().partition(agrees);
     let total = agreed.len() + others.len();
     let share = 100.0 * agreed.len() as f64 / total as f64;
-    figures.add("possession_corrections", corrections as f64).text(format!(
+    figures.add("possession_corrections", corrections as f64, format!(
         "corrections of a player in {switches} changes between two soldiers and a kart, in motion, at 150 ms and 5 % loss"
     ))?;
-    figures.add("possession_agreement", share).text(format!(
+    figures.add("possession_agreement", share, format!(
         "% of {total} shots right before and after these changes whose verdict is what the screen showed; the others: {others:?}",
     ))
 }

@@ -86,7 +86,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     }
     let p999 = upper_quantile(&mut errors, 999);
     let largest = errors.last().copied().unwrap_or(f64::NAN);
-    figures.add("pose_p999_mm", p999).text(format!(
+    figures.add("pose_p999_mm", p999, format!(
         "mm between the corners of drawn and rewound boxes, p99.9 of {shown} poses, largest {largest:.4}; 30 \
          % loss, ± 30 ms; poses the server could not rewind: {unknown}"
     ))

@@ -31,11 +31,15 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         Ok(mean(runs.collect::<Result<Vec<_>, String>>()?))
     };
     let default = SendInterval::Ticks(3);
-    figures.add("bytes_per_update", of(Path::Recorded, default, false)?).text(format!(
-        "B of payload without entity and tick, our mover in the arena, an update every 3 ticks; goal 13; \
+    figures.add(
+        "bytes_per_update",
+        of(Path::Recorded, default, false)?,
+        format!(
+            "B of payload without entity and tick, our mover in the arena, an update every 3 ticks; goal 13; \
          {:.2} with acceleration, {:.2} at 10 Hz; a kart {:.2}",
-        of(Path::Recorded, default, true)?,
-        of(Path::Recorded, SendInterval::Hz(10), false)?,
-        of(Path::Kart, default, false)?
-    ))
+            of(Path::Recorded, default, true)?,
+            of(Path::Recorded, SendInterval::Hz(10), false)?,
+            of(Path::Kart, default, false)?
+        ),
+    )
 }

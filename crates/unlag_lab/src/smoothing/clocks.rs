@@ -31,7 +31,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let gamma = of(Jitter::Gamma(0.01), 0.0);
     let mut add = |key, [ours, _]: &[Vec<f64>; 2], link| {
         let (runs, worst) = (ours.len(), largest(ours.iter().copied()));
-        figures.add(key, mean(ours.iter().copied())).text(format!(
+        figures.add(key, mean(ours.iter().copied()), format!(
             "ms between a client's estimate and the server time, p95 of the frames after {LEARNING} s, mean \
              of {runs} runs of {seconds:.0} s with 10 exchanges per second, {link}; goal 1; worst {worst:.3}"
         ))
@@ -40,10 +40,14 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     add("clock_p95_ms_bufferbloat", &bloated, "the same and 100 ms more uplink latency for 4 s of every 20")?;
     add("clock_p95_ms_gamma", &gamma, "gamma jitter of 10 ms each way, which is never near zero")?;
     let [exponential, bloated, gamma] = [exponential, bloated, gamma].map(|[_, means]| mean(means));
-    figures.add("clock_p95_ms_mean", exponential).text(format!(
-        "the control: the mean of the last {MEAN_OF} exchanges, exponential jitter; {bloated:.2} with \
+    figures.add(
+        "clock_p95_ms_mean",
+        exponential,
+        format!(
+            "the control: the mean of the last {MEAN_OF} exchanges, exponential jitter; {bloated:.2} with \
          bufferbloat, {gamma:.2} with gamma jitter"
-    ))
+        ),
+    )
 }
 
 /// Returns the server time at a client time.

@@ -55,12 +55,16 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let (count, step) = snapped(&truth, &seen);
         (snaps, largest) = (snaps + count, largest.max(step));
     }
-    figures.add("teleport_sliding_frames", slides as f64).text(format!(
-        "of {frames} frames at 10, 20 and 60 Hz, and of 256 samples per second without a clock, that lie \
+    figures.add(
+        "teleport_sliding_frames",
+        slides as f64,
+        format!(
+            "of {frames} frames at 10, 20 and 60 Hz, and of 256 samples per second without a clock, that lie \
          between the two positions of one of {teleports} teleports of 15 m; goal 0; {control} frames if the \
          updates do not mark teleports"
-    ))?;
-    figures.add("false_snaps", snaps as f64).text(format!(
+        ),
+    )?;
+    figures.add("false_snaps", snaps as f64, format!(
         "of {snap_frames} frames at 20 Hz with a step of {:.2} m or more, at 30 m/s over {outages} gaps of \
          0.5 s without updates; goal 0; the largest step of a frame is {largest:.2} m",
         SNAP * 30.0 * OUTAGE.1

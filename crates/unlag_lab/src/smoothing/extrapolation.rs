@@ -76,7 +76,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         }
         let goal = goal.map_or("none".to_owned(), |goal| goal.to_string());
         let [rms, blind, raw] = [&all, &without, &raw].map(|runs| runs.mean(|v| v.rms));
-        figures.add(format!("simulate_rms_cm_{}", path.name()), rms).text(format!(
+        figures.add(format!("simulate_rms_cm_{}", path.name()), rms, format!(
             "cm from the present truth, 100 ms one way, 20 Hz, mean of {} runs; goal {goal}; worst {:.2}, \
              max {:.1}, {} pops, drawn time {:.2} ms late; {blind:.2} without acceleration; newest update as \
              it is {raw:.1}",
@@ -87,9 +87,11 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             all.mean(|v| v.delay.0 * 1_000.0)
         ))?;
         if path == Path::StopStart {
-            figures
-                .add("stop_overshoot_cm_simulate", beyond)
-                .text(format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 2"))?;
+            figures.add(
+                "stop_overshoot_cm_simulate",
+                beyond,
+                format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 2"),
+            )?;
         }
     }
     Ok(())

@@ -78,7 +78,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             }
         }
     }
-    figures.add("worse_than_linear", worse.len() as f64).text(format!(
+    figures.add("worse_than_linear", worse.len() as f64, format!(
         "combinations of path and rate, 10 Hz and more, in which a Hermite run has a larger RMS or maximum \
          than linear; goal 0; {}",
         if worse.is_empty() { "none".to_owned() } else { worse.join(", ") }
@@ -107,10 +107,14 @@ fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row)
     let runs = plan.seeds.len();
     let ((line_rms, line_max), (rms, max)) = (rms_and_max(&row.linear), rms_and_max(&row.hermite));
     let at = format!("{name}_{rate}hz");
-    figures.add(format!("rms_cm_linear_{at}"), line_rms).text(format!(
-        "cm from the delayed truth, RMS, mean of {runs} runs; worst {:.3}",
-        row.linear.worst(|v| v.rms)
-    ))?;
+    figures.add(
+        format!("rms_cm_linear_{at}"),
+        line_rms,
+        format!(
+            "cm from the delayed truth, RMS, mean of {runs} runs; worst {:.3}",
+            row.linear.worst(|v| v.rms)
+        ),
+    )?;
     let smooth = rate == 10 && SMOOTH.contains(&path);
     let goal = if smooth {
         format!("{:.3}, a tenth of linear", line_rms / 10.0)
@@ -119,12 +123,12 @@ fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row)
     } else {
         "none".to_owned()
     };
-    figures.add(format!("rms_cm_hermite_{at}"), rms).text(format!(
-        "the same; goal {goal}; worst {:.3}{}",
-        row.hermite.worst(|v| v.rms),
-        felt(row)
-    ))?;
-    figures.add(format!("max_cm_linear_{at}"), line_max).text(format!("cm, maximum of all {runs} runs"))?;
+    figures.add(
+        format!("rms_cm_hermite_{at}"),
+        rms,
+        format!("the same; goal {goal}; worst {:.3}{}", row.hermite.worst(|v| v.rms), felt(row)),
+    )?;
+    figures.add(format!("max_cm_linear_{at}"), line_max, format!("cm, maximum of all {runs} runs"))?;
     let goal = match (path, rate) {
         (Path::Kart, 1) => "90".to_owned(),
         (Path::Bhop, 10) => "0.5".to_owned(),
@@ -133,18 +137,22 @@ fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row)
         _ => "none".to_owned(),
     };
     let p99 = row.hermite.worst(|v| v.p99);
-    figures.add(format!("max_cm_hermite_{at}"), max).text(format!("the same; goal {goal}; p99 {p99:.3}"))?;
+    figures.add(format!("max_cm_hermite_{at}"), max, format!("the same; goal {goal}; p99 {p99:.3}"))?;
     if rate != 10 {
         return Ok(());
     }
     let (raw_rms, raw_max) = rms_and_max(&row.raw);
-    figures.add(format!("rms_cm_raw_{at}"), raw_rms).text("cm, newest update without interpolation")?;
-    figures.add(format!("max_cm_raw_{at}"), raw_max).text("the same, maximum")?;
+    figures.add(format!("rms_cm_raw_{at}"), raw_rms, "cm, newest update without interpolation")?;
+    figures.add(format!("max_cm_raw_{at}"), raw_max, "the same, maximum")?;
     let (same_rms, same_max) = rms_and_max(&row.linear_with_knots);
-    figures.add(format!("knots_per_packet_{at}"), mean(row.knots.iter().copied())).text(format!(
-        "path knots per update; goal 0.2; linear through the same snapshots: RMS {same_rms:.3}, max \
+    figures.add(
+        format!("knots_per_packet_{at}"),
+        mean(row.knots.iter().copied()),
+        format!(
+            "path knots per update; goal 0.2; linear through the same snapshots: RMS {same_rms:.3}, max \
          {same_max:.3} cm"
-    ))
+        ),
+    )
 }
 
 /// Describes velocity steps and jerk at 128 frames per second.
@@ -159,14 +167,18 @@ fn felt(row: &Row) -> String {
 
 fn add_yaw(figures: &mut Figures, kart: &Row) -> Result<(), String> {
     let Row { hermite, linear, .. } = kart;
-    figures
-        .add("yaw_max_deg_kart_10hz", hermite.worst(|v| v.yaw.1))
-        .text(format!("° from the kart's heading; goal 0.2; RMS {:.3}", hermite.mean(|v| v.yaw.0)))?;
-    figures
-        .add("yaw_max_deg_kart_10hz_linear", linear.worst(|v| v.yaw.1))
-        .text(format!("the same with slerp; RMS {:.3}", linear.mean(|v| v.yaw.0)))?;
+    figures.add(
+        "yaw_max_deg_kart_10hz",
+        hermite.worst(|v| v.yaw.1),
+        format!("° from the kart's heading; goal 0.2; RMS {:.3}", hermite.mean(|v| v.yaw.0)),
+    )?;
+    figures.add(
+        "yaw_max_deg_kart_10hz_linear",
+        linear.worst(|v| v.yaw.1),
+        format!("the same with slerp; RMS {:.3}", linear.mean(|v| v.yaw.0)),
+    )?;
     let (frames, away) = (hermite.sum(|v| v.frames), hermite.sum(|v| v.facing_away));
-    figures.add("yaw_flips_reverse", hermite.sum(|v| v.flips) as f64).text(format!(
+    figures.add("yaw_flips_reverse", hermite.sum(|v| v.flips) as f64, format!(
         "samples of {frames} in which the heading of the kart, which reverses at times, is off by more than \
          90°; goal 0; a heading along the velocity would be in {away}"
     ))

@@ -108,7 +108,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     for hz in [10, 20, 30, 60] {
         let watched = audience.watch(&clean(0.05), SendInterval::Hz(hz), &format!("50 ms at {hz} Hz"));
         let goal = 1_000.0 * (1.0 / f64::from(hz) + 1.0 / f64::from(FPS));
-        figures.add(format!("delay_ms_clean_{hz}hz"), watched.delay()).text(format!(
+        figures.add(format!("delay_ms_clean_{hz}hz"), watched.delay(), format!(
             "ms behind the fastest packet, 50 ms without jitter and loss; goal {goal:.1}, a send interval \
              and a frame; worst {:.1}; {} pops, {:.3} % frozen; {} changes of the clock",
             watched.worst_delay(),
@@ -121,9 +121,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let link = clean(f64::from(ms) / 1_000.0);
         let late = audience.watch(&link, SendInterval::Hz(20), &format!("{ms} ms at 20 Hz"));
         let (runs, delay) = (late.runs.0.len(), late.delay());
-        figures
-            .add(format!("freeze_percent_latency_{ms}ms"), late.runs.worst(|v| v.frozen_percent))
-            .text(format!(
+        figures.add(format!("freeze_percent_latency_{ms}ms"), late.runs.worst(|v| v.frozen_percent), format!(
                 "% of frames frozen, worst of {runs} runs, {ms} ms one way, no loss, 20 Hz; goal 0; {delay:.1} ms delay"
             ))?;
     }
@@ -146,9 +144,11 @@ fn add_stops(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             most = most.max(beyond);
             stops += of;
         }
-        figures
-            .add(format!("stop_overshoot_cm_{name}"), most)
-            .text(format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 1"))?;
+        figures.add(
+            format!("stop_overshoot_cm_{name}"),
+            most,
+            format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 1"),
+        )?;
     }
     Ok(())
 }

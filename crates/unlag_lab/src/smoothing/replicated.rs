@@ -78,17 +78,17 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &st
     let (count, habit) = (hermite.0.len(), case.habit.name());
     let [error, linear_rms, linear_max] =
         [hermite.mean(|v| v.mean), linear.mean(|v| v.rms), linear.worst(|v| v.max)];
-    figures.add(format!("replicated_rms_cm_{key}"), hermite.mean(|v| v.rms)).text(format!(
+    figures.add(format!("replicated_rms_cm_{key}"), hermite.mean(|v| v.rms), format!(
         "cm between a watcher's screen and the owner's path at the same time of the owner, RMS, {habit} on \
          {link}, mean of {count} runs; mean error {error:.3}; linear {linear_rms:.3}; {corrections} \
          corrections of the owner"
     ))?;
     let (frames, pops, p99) = (hermite.sum(|v| v.frames), hermite.sum(|v| v.pops), hermite.worst(|v| v.p99));
-    figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max)).text(format!(
+    figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max), format!(
         "the same, maximum of {frames} frames; p99 {p99:.3}; linear {linear_max:.3}; {pops} pops, {:.3} % frozen",
         hermite.mean(|v| v.frozen_percent)
     ))?;
-    figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay.0 * 1_000.0)).text(format!(
+    figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay.0 * 1_000.0), format!(
         "ms from the owner's screen to the watcher's, both directions and all buffering included; maximum {:.0}",
         hermite.worst(|v| v.delay.1 * 1_000.0)
     ))

@@ -119,13 +119,19 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         Ok(all)
     };
     let ((most, frames), (late, _)) = (worst(100, false)?, worst(200, false)?);
-    figures.add("rider_slide_cm", most).text(format!(
-        "cm between the drawn passenger and its place on the drawn lift, which turns and rises, through \
+    figures.add(
+        "rider_slide_cm",
+        most,
+        format!(
+            "cm between the drawn passenger and its place on the drawn lift, which turns and rises, through \
          server and link, maximum of {frames} frames, 200 ms round trip, an update every 6 and every 7 \
          ticks; goal 1; {late:.3} with 200 ms each way"
-    ))?;
+        ),
+    )?;
     let ((most, _), (late, _)) = (worst(100, true)?, worst(200, true)?);
-    figures
-        .add("rider_slide_cm_world", most)
-        .text(format!("the control: sent and drawn in world space; {late:.1} with 200 ms each way"))
+    figures.add(
+        "rider_slide_cm_world",
+        most,
+        format!("the control: sent and drawn in world space; {late:.1} with 200 ms each way"),
+    )
 }

@@ -168,21 +168,29 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let Totals { shots, double_counted, refused, reasons, lost, apart, given, reloads, seconds } = sums;
     let mut why: Vec<_> = reasons.iter().map(|(why, count)| format!("{why:?} {count}")).collect();
     why.sort();
-    figures.add("double_counted", double_counted as f64).text(format!(
+    figures.add("double_counted", double_counted as f64, format!(
         "shots drawn, fired or resolved twice, or with damage dealt twice, of {shots} in {seconds:.0} s; 25 \
          % of packets lost, duplicated and reordered each way, 100 ms, {:.0} % duplicated in both sides' \
          inboxes; goal 0",
         DUPLICATION * 100.0
     ))?;
     let per = |count: u64| count as f64 * 1e4 / shots as f64;
-    figures
-        .add("honest_refused_per_1e4", per(refused))
-        .text(format!("refused of 10,000 such shots ({}); goal 1", why.join(", ")))?;
-    figures
-        .add("verdicts_lost_per_1e4", per(lost))
-        .text("of 10,000 such drawn shots without a verdict, because their move arrived too late or never")?;
-    figures.add("ammo_differs", apart as f64).text(format!(
-        "players whose weapons, ammunition or shot counts differ between both sides at rest; the server \
+    figures.add(
+        "honest_refused_per_1e4",
+        per(refused),
+        format!("refused of 10,000 such shots ({}); goal 1", why.join(", ")),
+    )?;
+    figures.add(
+        "verdicts_lost_per_1e4",
+        per(lost),
+        "of 10,000 such drawn shots without a verdict, because their move arrived too late or never",
+    )?;
+    figures.add(
+        "ammo_differs",
+        apart as f64,
+        format!(
+            "players whose weapons, ammunition or shot counts differ between both sides at rest; the server \
          added ammunition {given} times, players requested {reloads} reloads; goal 0"
-    ))
+        ),
+    )
 }

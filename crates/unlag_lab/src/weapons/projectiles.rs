@@ -31,7 +31,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         let drawn: u64 = played.iter().map(|one| one.shot_stats.drawn).sum();
         let confirmed: u64 = played.iter().map(|one| one.shot_stats.confirmed).sum();
         let worst = played.iter().map(CellResult::agreement).fold(f64::INFINITY, f64::min);
-        figures.add(key, worst).text(format!(
+        figures.add(key, worst, format!(
             "% of hits of a projectile at 160 m/s on sprinters at 16 to 25 m, lower of both ratios, worst of \
              {}; {drawn} drawn, {confirmed} confirmed; {what}",
             all.join(", ")

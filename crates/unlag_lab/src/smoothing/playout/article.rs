@@ -23,7 +23,7 @@ pub fn add(figures: &mut Figures, audience: &mut Audience<'_>) -> Result<(), Str
         let link = format!("the article's at {name}");
         let watched = audience.watch(&Link::LinkDirection(ARTICLE), SendInterval::Hz(hz), &link);
         let runs = &watched.runs;
-        figures.add(format!("delay_ms_article_{hz}hz"), watched.delay()).text(format!(
+        figures.add(format!("delay_ms_article_{hz}hz"), watched.delay(), format!(
             "ms behind the fastest packet, 50 ms + 0 to 66 ms, 5 % loss, mean of {} runs; goal {goal}; worst \
              {:.1}; RMS {:.3} cm; {} changes of the clock",
             runs.0.len(),
@@ -32,13 +32,15 @@ pub fn add(figures: &mut Figures, audience: &mut Audience<'_>) -> Result<(), Str
             watched.changes
         ))?;
         let goal = if hz < 20 { "0.45" } else { "0.05" };
-        figures.add(format!("freeze_percent_article_{hz}hz"), runs.mean(|v| v.frozen_percent)).text(
+        figures.add(
+            format!("freeze_percent_article_{hz}hz"),
+            runs.mean(|v| v.frozen_percent),
             format!(
                 "% of frames that hardly move although they should; goal {goal}; worst {:.3}",
                 runs.worst(|v| v.frozen_percent)
             ),
         )?;
-        figures.add(format!("pops_article_{hz}hz"), runs.sum(|v| v.pops) as f64).text(format!(
+        figures.add(format!("pops_article_{hz}hz"), runs.sum(|v| v.pops) as f64, format!(
             "frames that move more than 1.25 times the top speed and 2 cm, all runs together; goal 0; the \
              largest step differs by {:.2} cm from the truth's",
             runs.worst(|v| v.step_excess)

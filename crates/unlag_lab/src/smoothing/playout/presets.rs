@@ -14,18 +14,22 @@ pub fn add(figures: &mut Figures, audience: &mut Audience<'_>) -> Result<(), Str
         let (name, slug) = (preset.name.as_str(), slug(&preset.name));
         let watched = audience.watch(&Link::Conditions(preset.down()), SendInterval::Ticks(3), name);
         let (runs, pops) = (&watched.runs, watched.runs.sum(|v| v.pops));
-        figures.add(format!("max_step_excess_cm_{slug}"), runs.worst(|v| v.step_excess)).text(format!(
+        figures.add(format!("max_step_excess_cm_{slug}"), runs.worst(|v| v.step_excess), format!(
             "cm by which a frame's step differs from the truth's, maximum on {name}; {pops} pops in {} runs; \
              RMS {:.3} cm",
             runs.0.len(),
             runs.mean(|v| v.rms)
         ))?;
-        figures.add(format!("freeze_percent_{slug}"), runs.mean(|v| v.frozen_percent)).text(format!(
-            "% of frames that hardly move although they should; worst {:.3}",
-            runs.worst(|v| v.frozen_percent)
-        ))?;
+        figures.add(
+            format!("freeze_percent_{slug}"),
+            runs.mean(|v| v.frozen_percent),
+            format!(
+                "% of frames that hardly move although they should; worst {:.3}",
+                runs.worst(|v| v.frozen_percent)
+            ),
+        )?;
         let (worst, jumps, changes) = (watched.worst_delay(), watched.jumps, watched.changes);
-        figures.add(format!("delay_ms_{slug}"), watched.delay()).text(format!(
+        figures.add(format!("delay_ms_{slug}"), watched.delay(), format!(
             "ms behind the fastest packet; worst {worst:.1}; the clock jumped {jumps} times and changed {changes} times"
         ))?;
     }

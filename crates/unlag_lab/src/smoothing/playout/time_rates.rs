@@ -35,10 +35,14 @@ impl TimeRates {
         let fastest = rates.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
         let ((low, _, slow), (_, high, fast)) =
             slowest.zip(fastest).ok_or("the clocks jumped on every link")?;
-        figures.add("time_speed_min", *low).text(format!(
-            "of real time over 100 ms, slowest of all links without clock jumps ({jumps} jumps on the \
+        figures.add(
+            "time_speed_min",
+            *low,
+            format!(
+                "of real time over 100 ms, slowest of all links without clock jumps ({jumps} jumps on the \
              others), on {slow}; goal 0.92; {backward} of {frames} frames go back in time"
-        ))?;
-        figures.add("time_speed_max", *high).text(format!("the same, fastest, on {fast}; goal 1.03"))
+            ),
+        )?;
+        figures.add("time_speed_max", *high, format!("the same, fastest, on {fast}; goal 1.03"))
     }
 }
