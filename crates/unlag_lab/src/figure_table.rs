@@ -8,7 +8,7 @@ pub struct Figure {
     pub key: String,
     /// Measured value, always finite.
     pub value: f64,
-    /// Unit, sample size and related numbers for the table.
+    /// Sample sizes and related numbers for the table; the key names quantity and unit.
     pub note: String,
 }
 
@@ -17,14 +17,27 @@ pub struct Figure {
 pub struct Figures(pub Vec<Figure>);
 
 impl Figures {
-    /// Adds a figure with its JSON key, its value and a note for the table.
+    /// Adds a figure with its JSON key and its value.
     ///
     /// # Errors
     /// Returns a message if the value is not finite, that is, if nothing was measured.
-    pub fn add(&mut self, key: impl Into<String>, value: f64, note: impl Into<String>) -> Result<(), String> {
+    pub fn add(&mut self, key: impl Into<String>, value: f64) -> Result<(), String> {
+        self.add_noted(key, value, "")
+    }
+
+    /// Adds a figure with sample sizes or related numbers for the table.
+    ///
+    /// # Errors
+    /// Returns a message if the value is not finite, that is, if nothing was measured.
+    pub fn add_noted(
+        &mut self,
+        key: impl Into<String>,
+        value: f64,
+        note: impl Into<String>,
+    ) -> Result<(), String> {
         let (key, note) = (key.into(), note.into());
         if !value.is_finite() {
-            return Err(format!("nothing was measured for {key} ({note}); measure longer"));
+            return Err(format!("nothing was measured for {key}; measure longer"));
         }
         self.0.push(Figure { key, value, note });
         Ok(())
