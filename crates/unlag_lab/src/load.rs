@@ -52,7 +52,7 @@ pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
     let seconds = args.seconds.unwrap_or(options.extent(4.0, 30.0));
     let granularity = system_info::cpu_granularity().as_secs_f64() * 1e6;
     let what = "resolution of the processor clock; above 100, the tick times below are wall-clock times";
-    figures.add("cpu_clock_granularity_us", granularity, what)?;
+    figures.add("cpu_clock_granularity_us", granularity)?;
     if !args.players.is_empty() {
         for players in &args.players {
             fight((*players).max(1), 64, seconds, link, options, &mut figures)?;
@@ -101,24 +101,24 @@ fn fight(
     let moving = (state.moves - before.moves) as f64 / players as f64 / seconds;
     let of = format!("{players} players at {hz} Hz, {firing:.1} rounds and {moving:.1} moves/s per player");
     let key = |name: &str| format!("tick_{name}_ms_{suffix}");
-    figures.add(key("p50"), median(&mut ticks.cpu), format!("median processor time per tick; {of}"))?;
-    figures.add(key("p99"), quantile(&mut ticks.cpu, 0.99), format!("99th percentile of {count} ticks"))?;
-    figures.add(key("p999"), quantile(&mut ticks.cpu, 0.999), "99.9th percentile")?;
-    figures.add(key("wall_p99"), quantile(&mut ticks.wall, 0.99), "wall clock, other processes included")?;
-    figures.add(format!("rss_mb_{suffix}"), state.bytes as f64 / 1e6, "resident memory of the server")?;
+    figures.add(key("p50"), median(&mut ticks.cpu))?;
+    figures.add(key("p99"), quantile(&mut ticks.cpu, 0.99))?;
+    figures.add(key("p999"), quantile(&mut ticks.cpu, 0.999))?;
+    figures.add(key("wall_p99"), quantile(&mut ticks.wall, 0.99))?;
+    figures.add(format!("rss_mb_{suffix}"), state.bytes as f64 / 1e6)?;
     let per_player = state.bytes.saturating_sub(empty) as f64 / 1e6 / players as f64;
-    figures.add(format!("rss_mb_per_player_{suffix}"), per_player, "above the memory of an empty server")?;
+    figures.add(format!("rss_mb_per_player_{suffix}"), per_player)?;
     let (mut up, mut down) = (0, 0);
     for (now, before) in crowd.bytes().into_iter().zip(bytes) {
         up += now.0 - before.0;
         down += now.1 - before.1;
     }
     let rate = |bytes: u64| bytes as f64 / players as f64 / seconds;
-    figures.add(format!("bytes_per_s_down_{suffix}"), rate(down), "to each client, IP and UDP included")?;
-    figures.add(format!("bytes_per_s_up_{suffix}"), rate(up), "from each client, IP and UDP included")?;
+    figures.add(format!("bytes_per_s_down_{suffix}"), rate(down))?;
+    figures.add(format!("bytes_per_s_up_{suffix}"), rate(up))?;
     for (name, nanos) in laps {
         let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        figures.add(format!("us_{suffix}_{name}"), nanos as f64 / 1e3 / count, "µs per tick, average")?;
+        figures.add(format!("us_{suffix}_{name}"), nanos as f64 / 1e3 / count)?;
     }
     Ok(())
 }

@@ -61,23 +61,18 @@ pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
     soak.rest(seconds);
     let mut figures = Figures::default();
     let breaks = soak.watch.breaks as f64;
-    let what =
-        format!("{minutes} minutes, seed {}, {} joins, {} links", options.seed, soak.joins, soak.links);
-    figures.add("soak_invariant_breaks", breaks, what)?;
-    figures.add(
-        "soak_kicked_adversaries",
-        soak.watch.kicked as f64,
-        "kicks of cheaters for their packets",
-    )?;
+    let note = format!("{minutes} minutes, {} joins", soak.joins);
+    figures.add_noted("soak_invariant_breaks", breaks, note)?;
+    figures.add("soak_kicked_adversaries", soak.watch.kicked as f64)?;
     let report = soak.game.report();
     let steady = &report.players[0].shot_stats;
     let agreed = steady.unclamped().confirmed_of_drawn().ok_or("the first player drew no hit")?;
-    figures.add("soak_agreement_percent", agreed, "% of the hits drawn by the player who never leaves")?;
-    figures.add("soak_rounds", steady.shots as f64, "rounds fired by that player")?;
-    figures.add("soak_lost_verdicts", steady.lost as f64, "rounds of that player without a verdict")?;
+    figures.add("soak_agreement_percent", agreed)?;
+    figures.add("soak_rounds", steady.shots as f64)?;
+    figures.add("soak_lost_verdicts", steady.lost as f64)?;
     let growth = resident_bytes() as f64 / memory.max(1) as f64 - 1.0;
-    figures.add("soak_rss_growth_percent", growth * 100.0, "% after the first quarter, all apps together")?;
-    figures.add("soak_digest", f64::from(soak.watch.digest), "hash of all positions at every rest")?;
+    figures.add("soak_rss_growth_percent", growth * 100.0)?;
+    figures.add("soak_digest", f64::from(soak.watch.digest))?;
     Ok(figures)
 }
 

@@ -152,45 +152,24 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         }
     }
     let [without, with @ ..] = rows;
-    figures.add(
-        "cover_agreement_pc",
-        without.agreement(),
-        format!("P(confirmed | drawn) without the rule, {} drawn hits", without.drawn),
-    )?;
+    figures.add("cover_agreement_pc", without.agreement())?;
     let both = [100, 150].into_iter().enumerate();
     for (i, ms) in both.clone() {
-        figures.add(
-            format!("cover_behind_{ms}"),
-            f64::from(without.behind[i]),
-            format!("hits on targets out of sight for over {ms} ms on the server, without the rule"),
-        )?;
-        figures.add(
-            format!("cover_on_screen_{ms}"),
-            f64::from(without.on_screen[i]),
-            format!("the same on the targets' own screens, over {ms} ms"),
-        )?;
+        figures.add(format!("cover_behind_{ms}"), f64::from(without.behind[i]))?;
+        figures.add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]))?;
     }
     let fewer = |with: u32, without: u32| (1.0 - f64::from(with) / f64::from(without)) * 100.0;
     for ((grace, beyond), row) in COVER_RULES.into_iter().zip(with) {
         let rule = format!("grace {grace} ms, views beyond {beyond} ms");
         let key = format!("cover_{grace}_{beyond}");
         for (i, ms) in both.clone() {
-            figures.add(
-                format!("{key}_fewer_{ms}_pc"),
-                fewer(row.behind[i], without.behind[i]),
-                format!("% fewer hits on targets out of sight for {ms} ms: {rule}"),
-            )?;
+            figures.add(format!("{key}_fewer_{ms}_pc"), fewer(row.behind[i], without.behind[i]))?;
             figures.add(
                 format!("{key}_fewer_on_screen_{ms}_pc"),
                 fewer(row.on_screen[i], without.on_screen[i]),
-                format!("the same on the targets' own screens, {ms} ms: {rule}"),
             )?;
         }
-        figures.add(
-            format!("{key}_cost_pp"),
-            without.agreement() - row.agreement(),
-            format!("cost in percentage points of P(confirmed | drawn): {rule}"),
-        )?;
+        figures.add(format!("{key}_cost_pp"), without.agreement() - row.agreement())?;
     }
     Ok(())
 }
