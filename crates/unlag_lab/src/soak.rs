@@ -58,7 +58,8 @@ pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
             memory = resident_bytes();
         }
     }
-    soak.rest(seconds);
+    soak.watch.second = seconds;
+    soak.rest();
     let mut figures = Figures::default();
     let breaks = soak.watch.breaks as f64;
     let note = format!("{minutes} minutes, {} joins", soak.joins);
@@ -82,7 +83,6 @@ struct Soak {
     lives: [PlayerState; PLAYERS],
     watch: Invariants,
     joins: u32,
-    links: u32,
 }
 
 impl Soak {
@@ -99,7 +99,6 @@ impl Soak {
             lives: [PlayerState::Playing; PLAYERS],
             watch: Invariants::new(seed),
             joins: 0,
-            links: 0,
         };
         invariants::record_kicks(&mut this.game.server);
         adversaries::make_cheaters(&mut this.game, seed);
@@ -108,15 +107,15 @@ impl Soak {
     }
 
     fn second(&mut self, second: u64) -> Result<(), String> {
+        self.watch.second = second;
         if second % REST_INTERVAL == REST_INTERVAL - 1 {
-            self.rest(second);
+            self.rest();
             return Ok(());
         }
         for player in 0..PLAYERS {
             self.live(player, second)?;
             if self.rng.random_range(0..60) == 0 {
                 let link = preset(LINKS[self.rng.random_range(0..LINKS.len())])?;
-                self.links += 1;
                 set_link(&mut self.game.clients[player], link.conditions());
             }
         }
@@ -135,7 +134,7 @@ impl Soak {
             }
         }
         self.game.run(Duration::from_secs(1).saturating_sub(first));
-        self.watch.check_values_and_kicks(&mut self.game, second);
+        self.watch.check_values_and_kicks(&mut self.game);
         Ok(())
     }
 
@@ -149,7 +148,7 @@ impl Soak {
             // Kicked, or the connection was lost.
             PlayerState::Playing if !playing => {
                 if player < HONEST {
-                    self.watch.report_break(second, format!("honest player {player} lost its connection"));
+                    self.watch.report_break(format!("honest player {player} lost its connection"));
                 }
                 self.lives[player] = PlayerState::Disconnected(second + 2);
             }
@@ -167,10 +166,7 @@ impl Soak {
             }
             PlayerState::Joining(since) if second > since + PATIENCE => {
                 if player < HONEST {
-                    self.watch.report_break(
-                        second,
-                        format!("player {player} could not rejoin within {PATIENCE} s"),
-                    );
+                    self.watch.report_break(format!("player {player} could not rejoin within {PATIENCE} s"));
                 }
                 self.lives[player] = PlayerState::Disconnected(second + 1);
             }
@@ -184,8 +180,8 @@ impl Soak {
     }
 
     /// Pauses all input and checks that both sides agree.
-    fn rest(&mut self, second: u64) {
-        self.watch.check_at_rest(&mut self.game, |player| self.lives[player] == PlayerState::Playing, second);
+    fn rest(&mut self) {
+        self.watch.check_at_rest(&mut self.game, |player| self.lives[player] == PlayerState::Playing);
     }
 }
 
