@@ -7,6 +7,7 @@ mod session;
 mod system_info;
 
 use clap::Args;
+use server_process::Frame;
 use session::LoadSession;
 
 use crate::prelude::*;
@@ -31,27 +32,11 @@ pub struct LoadArgs {
 /// Preset of every client's link.
 const LINK_PRESET: &str = "Average (UE)";
 
-/// Durations of server frames in milliseconds.
-struct Ticks {
-    cpu: Vec<f64>,
-    wall: Vec<f64>,
-}
-
-impl Ticks {
-    fn of(frames: &[server_process::Frame]) -> Self {
-        Self {
-            cpu: frames.iter().map(|frame| frame.cpu.as_secs_f64() * 1e3).collect(),
-            wall: frames.iter().map(|frame| frame.wall.as_secs_f64() * 1e3).collect(),
-        }
-    }
-}
-
 pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
     let link = preset(LINK_PRESET)?.conditions();
     let seconds = args.seconds.unwrap_or(options.extent(4.0, 30.0));
     let granularity = system_info::cpu_granularity().as_secs_f64() * 1e6;
-    let what = "resolution of the processor clock; above 100, the tick times below are wall-clock times";
     figures.add("cpu_clock_granularity_us", granularity)?;
     if !args.players.is_empty() {
         for players in &args.players {
@@ -84,12 +69,11 @@ fn fight(
     let empty = crowd.server.state()?.bytes;
     crowd.fill(players, link)?;
     crowd.run(3.0)?;
-    let (bytes, rounds, before) = (crowd.bytes(), crowd.rounds(), crowd.server.state()?);
+    let (bytes, before) = (crowd.bytes(), crowd.server.state()?);
     crowd.server.laps()?;
     crowd.frames.clear();
     crowd.run(seconds)?;
     let laps = crowd.server.laps()?;
-    let mut ticks = Ticks::of(&crowd.frames);
     let count = crowd.frames.len() as f64;
     let state = crowd.server.state()?;
     // Kicks before the measurement come from clients that had to reconnect while joining.
@@ -97,14 +81,11 @@ fn fight(
     if state.connected < players || kicked > 0 {
         return Err(format!("of {players} players {} are connected, {kicked} were kicked", state.connected));
     }
-    let firing = (crowd.rounds() - rounds) as f64 / players as f64 / seconds;
-    let moving = (state.moves - before.moves) as f64 / players as f64 / seconds;
-    let of = format!("{players} players at {hz} Hz, {firing:.1} rounds and {moving:.1} moves/s per player");
     let key = |name: &str| format!("tick_{name}_ms_{suffix}");
-    figures.add(key("p50"), median(&mut ticks.cpu))?;
-    figures.add(key("p99"), quantile(&mut ticks.cpu, 0.99))?;
-    figures.add(key("p999"), quantile(&mut ticks.cpu, 0.999))?;
-    figures.add(key("wall_p99"), quantile(&mut ticks.wall, 0.99))?;
+    for (name, q) in [("p50", 0.5), ("p99", 0.99), ("p999", 0.999)] {
+        figures.add(key(name), Frame::quantile_ms(&crowd.frames, |frame| frame.cpu, q))?;
+    }
+    figures.add(key("wall_p99"), Frame::quantile_ms(&crowd.frames, |frame| frame.wall, 0.99))?;
     figures.add(format!("rss_mb_{suffix}"), state.bytes as f64 / 1e6)?;
     let per_player = state.bytes.saturating_sub(empty) as f64 / 1e6 / players as f64;
     figures.add(format!("rss_mb_per_player_{suffix}"), per_player)?;

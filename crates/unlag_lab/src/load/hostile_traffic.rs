@@ -29,8 +29,7 @@ fn send_copies(times: Res<PacketCopies>, mut links: Query<&mut Link, With<Client
 }
 
 fn p99(frames: &[Frame]) -> f64 {
-    let mut times: Vec<_> = frames.iter().map(|frame| frame.cpu.as_secs_f64() * 1e3).collect();
-    quantile(&mut times, 0.99)
+    Frame::quantile_ms(frames, |frame| frame.cpu, 0.99)
 }
 
 /// Server frames over a period, and the corrections of the honest players in it.
@@ -91,8 +90,6 @@ pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> 
         crowd.clients.pop();
     }
     let playing = (0..HONEST).filter(|client| crowd.is_playing(*client)).count();
-    let flooding = flooded.frames.len() as f64 / 64.0 / f64::from(rounds as u32);
-    let what = format!("1 of 16 clients sends 20 times its packets, {rounds} times for {flooding:.1} s");
     figures.add("flood_p99_delta_ms", p99(&flooded.frames) - p99(&quiet.frames))?;
     figures.add("flood_p99_before_ms", p99(&quiet.frames))?;
     figures.add("flood_corrections_per_min", flooded.rate())?;
@@ -148,7 +145,6 @@ pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> R
     let after = crowd.server.state()?;
     let playing = (0..=HONEST).filter(|client| crowd.is_playing(*client)).count();
     let growth = |bytes: u64| (bytes as f64 - before.bytes as f64) / 1e6;
-    let what = format!("10,000 datagrams/s from {ports} ports, {seconds} s, 16 players");
     figures.add("junk_dropped", (HONEST + 1 - playing) as f64)?;
     let refused = after.refused - before.refused;
     figures.add("junk_refused", refused as f64)?;

@@ -93,6 +93,5 @@ fn state(app: &mut App) -> ServerCounters {
         connected: world.query_filtered::<(), (With<Link>, With<Connected>)>().iter(world).count(),
         kicked,
         refused,
-        moves: world.query::<&PredictionStats>().iter(world).map(|stats| stats.moves).sum(),
     }
 }

@@ -10,7 +10,7 @@ use bevy_unlag::{
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
-use super::level;
+use super::{join, level};
 use crate::prelude::*;
 
 type Dasher = SoldierWith<Dash>;
@@ -98,9 +98,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let uses = options.extent(100, 1_000);
     let mut game = SteppedApps::new(server());
     for index in 0..2 {
-        let mut sim = NetSim::new(options.seed.wrapping_add(index));
-        sim.set(LinkConditions { latency: Duration::from_millis(150), loss: 0.1, ..default() });
-        game.join_over(client(), sim).map_err(|e| e.to_string())?;
+        join(&mut game, client(), options.seed.wrapping_add(index), 150, 0.1)?;
         // The first pawn belongs to the player that dashes.
         game.run(Duration::from_secs(4));
     }

@@ -3,7 +3,7 @@
 use bevy_unlag::net::MessageRules;
 use bevy_unlag_testkit::{SteppedApps, TracePlugin, headless_app};
 
-use super::level;
+use super::{join, level};
 use crate::prelude::*;
 
 const RIDER: NetId = NetId(1);
@@ -71,9 +71,7 @@ fn press(mut button: ResMut<Button>, mut outbox: Outbox<CallLift>) {
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let calls = options.extent(8u32, 60);
     let mut game = SteppedApps::new(server());
-    let mut sim = NetSim::new(options.seed);
-    sim.set(LinkConditions { latency: Duration::from_millis(75), loss: 0.05, ..default() });
-    game.join_over(client(), sim).map_err(|e| e.to_string())?;
+    join(&mut game, client(), options.seed, 75, 0.05)?;
     game.run(Duration::from_secs(3));
     let mut rng = SmallRng::seed_from_u64(options.seed);
     for _ in 0..calls {

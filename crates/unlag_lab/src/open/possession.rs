@@ -5,7 +5,7 @@ use bevy_unlag::{
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
-use super::level;
+use super::{join, level};
 use crate::prelude::*;
 
 /// A second body with weapons, of another model.
@@ -114,9 +114,7 @@ fn record(
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let switches = options.extent(40, 200);
     let mut game = SteppedApps::new(server());
-    let mut sim = NetSim::new(options.seed);
-    sim.set(LinkConditions { latency: Duration::from_millis(75), loss: 0.05, ..default() });
-    game.join_over(client(), sim).map_err(|e| e.to_string())?;
+    join(&mut game, client(), options.seed, 75, 0.05)?;
     game.run(Duration::from_secs(3));
     let mut rng = SmallRng::seed_from_u64(options.seed);
     let (mut mode, mut arrived) = (0, 0);

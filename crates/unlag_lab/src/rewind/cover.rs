@@ -11,7 +11,6 @@ use bevy::ecs::system::RunSystemOnce;
 
 use crate::prelude::*;
 
-const TICK: Duration = Duration::from_nanos(15_625_000);
 const BOTS: usize = 10;
 /// One-way latency in ticks: round trips of 31 and 187 ms, the multiples of a tick near 20 and 200 ms.
 const ONE_WAY: [usize; 2] = [1, 6];
@@ -160,7 +159,6 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     }
     let fewer = |with: u32, without: u32| (1.0 - f64::from(with) / f64::from(without)) * 100.0;
     for ((grace, beyond), row) in COVER_RULES.into_iter().zip(with) {
-        let rule = format!("grace {grace} ms, views beyond {beyond} ms");
         let key = format!("cover_{grace}_{beyond}");
         for (i, ms) in both.clone() {
             figures.add(format!("{key}_fewer_{ms}_pc"), fewer(row.behind[i], without.behind[i]))?;
