@@ -87,7 +87,7 @@ fn fight(
     conditions: LinkConditions,
     seconds: f64,
 ) -> Result<MatchReport, String> {
-    let server = ServerOptions { rewind, ..ServerOptions::default() };
+    let server = ServerOptions { rewind, ..default() };
     let seed = options.seed;
     stepped_match::play(&MatchOptions { players, seconds, conditions, seed, server, ..default() })
 }

@@ -116,7 +116,7 @@ impl Cell {
             rewind: rules.rewind,
             max_age: Some(rules.max_age),
             rate: rules.rate,
-            ..ServerOptions::default()
+            ..default()
         };
         let mut game = Match::start(&MatchOptions {
             players: PLAYERS,
@@ -124,7 +124,7 @@ impl Cell {
             seed,
             server,
             fps: rules.fps,
-            ..MatchOptions::default()
+            ..default()
         })?;
         for app in game.apps_mut() {
             app.insert_resource(rules.weapon.arsenal());

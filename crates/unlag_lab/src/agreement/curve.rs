@@ -28,7 +28,7 @@ pub fn plot(options: &Options, folder: &Path) -> Result<(), String> {
             ("rewind on", curve(RewindMode::On).collect::<Result<_, String>>()?),
             ("rewind off", curve(RewindMode::Off).collect::<Result<_, String>>()?),
         ],
-        ..Chart::default()
+        ..default()
     }
     .draw(folder)
 }

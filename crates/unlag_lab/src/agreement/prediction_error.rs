@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// there are no respawns.
 pub fn owner_error(rate: SimulationRate, seed: u64, seconds: f64) -> Result<(f64, usize), String> {
     let conditions = preset("Average (UE)")?.conditions();
-    let server = ServerOptions { trace: true, rate, ..ServerOptions::default() };
+    let server = ServerOptions { trace: true, rate, ..default() };
     let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..default() };
     let mut played = Match::start(&options)?;
     for (player, client) in (0..).zip(&mut played.clients) {
@@ -31,7 +31,7 @@ pub fn owner_error(rate: SimulationRate, seed: u64, seconds: f64) -> Result<(f64
 pub fn bytes(seed: u64, seconds: f64) -> Result<(f64, f64), String> {
     let conditions = preset("Good broadband")?.conditions();
     let flow = |players| -> Result<(f64, f64), String> {
-        let options = MatchOptions { players, seconds, conditions, seed, ..MatchOptions::default() };
+        let options = MatchOptions { players, seconds, conditions, seed, ..default() };
         let mut played = Match::start(&options)?;
         let totals = |played: &mut Match| {
             let sims = played.clients.iter_mut().map(|client| net_sim(client).map_or((0, 0), NetSim::bytes));

@@ -20,7 +20,7 @@ impl Sent {
 }
 
 fn start(conditions: LinkConditions, seed: u64) -> Result<Match, String> {
-    Match::start(&MatchOptions { players: 4, conditions, seed, ..MatchOptions::default() })
+    Match::start(&MatchOptions { players: 4, conditions, seed, ..default() })
 }
 
 fn totals(played: &mut Match) -> Sent {

@@ -75,7 +75,7 @@ fn place_at(frames: &[(f64, Vec3)], at: f64) -> Option<Vec3> {
 
 fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, String> {
     let conditions = LinkConditions { latency: LATENCY, ..LinkConditions::PERFECT };
-    let options = MatchOptions { players: 2, conditions, seed, ..MatchOptions::default() };
+    let options = MatchOptions { players: 2, conditions, seed, ..default() };
     let mut played = Match::start(&options)?;
     let [owner, watcher] = &mut played.clients[..] else { return Err("two clients did not join".to_owned()) };
     tick_script::take_over(owner, TickScript(seed as u32 & 0xff));

@@ -37,7 +37,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         seconds,
         conditions: LINK,
         seed: options.seed,
-        ..MatchOptions::default()
+        ..default()
     })?;
     let mut errors = Vec::new();
     let mut asked = SystemState::<RewindQuery>::new(played.server.world_mut());

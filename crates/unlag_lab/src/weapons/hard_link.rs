@@ -86,7 +86,7 @@ struct Totals {
 
 impl Totals {
     fn play(&mut self, seed: u64, stretch: f64) -> Result<(), String> {
-        let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
+        let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
         let options = MatchOptions { players: 8, conditions: HARD_LINK, seed, server, ..default() };
         let mut game = Match::start(&options)?;
         game.server
