@@ -24,10 +24,10 @@ mod oracle;
 mod unlag_side;
 mod lightyear_side;
 
-use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*};
+use bevy::prelude::*;
 use cpu_time::{ProcessTime, ThreadTime};
 
-use crate::{figures::Figures, scene::finish_plugins, statistics::median};
+use crate::{figures::Figures, statistics::median};
 use targets::{TargetScene, Layout, PERIOD, Ray, Target};
 use oracle::{Answer, Truth, AnswerCheck};
 use unlag_side::UnlagSide;
@@ -152,42 +152,29 @@ trait Side {
     }
 }
 
-/// Finishes an app that has all its plugins and makes it single-threaded.
-fn finish(app: &mut App) {
-    finish_plugins(app);
-    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
-        schedule.set_executor(SingleThreadedExecutor::new());
-    }
-}
-
 /// Adds the costs of shots and recording, and the rates of wrong answers.
 ///
 /// # Errors
 /// Returns a message if a server does not fire its shots.
 pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
     for ((targets, suffix), rounds) in CROWDS.into_iter().zip(effort.rounds) {
-        let crowd = TargetScene::new(Layout::Scattered, targets, SHOTS, SEED);
-        let costs = costs(&crowd, rounds)?;
-        let hit = crowd.rays.iter().filter(|ray| Truth::of(ray, &crowd.targets).nearest.is_some()).count();
-        let of = format!("{rounds} times {SHOTS} shots, {:.0} % of them hit", percent(hit, SHOTS));
+        let costs = costs(&TargetScene::new(Layout::Scattered, targets, SHOTS, SEED), rounds)?;
         let [theirs, tuned, ours] = costs.map(|[shot, ..]| shot);
-        figures.add(format!("lightyear_avian_ratio{suffix}"), theirs / ours, format!("a shot at one of {targets} targets seen 150 ms ago: lightyear's default over ours"))?;
-        figures.add(format!("lightyear_avian_tuned_ratio{suffix}"), tuned / ours, "the same with all of lightyear's targets spawned at the world's origin")?;
-        for (side, [shot, recording, frame]) in SIDES.into_iter().zip(costs) {
-            figures.add(format!("{side}_shot_us{suffix}"), shot, format!("µs per shot, median of {of}"))?;
-            figures.add(format!("{side}_record_us{suffix}"), recording, format!("µs to record a tick of {targets} targets, median; a whole frame takes {frame:.1}"))?;
+        figures.add(format!("lightyear_avian_ratio{suffix}"), theirs / ours)?;
+        figures.add(format!("lightyear_avian_tuned_ratio{suffix}"), tuned / ours)?;
+        for (side, [shot, recording]) in SIDES.into_iter().zip(costs) {
+            figures.add(format!("{side}_shot_us{suffix}"), shot)?;
+            figures.add(format!("{side}_record_us{suffix}"), recording)?;
         }
     }
     for layout in Layout::ALL {
-        let judged = judged(layout, effort.judged)?;
-        let some = |some| percent(some, judged.shots);
-        for (side, wrong) in CHECKED_SIDES.into_iter().zip(judged.wrong) {
-            figures.add(format!("{side}_wrong_percent_{}", layout.name()), some(wrong.all()), format!("% of {} shots answered wrongly: {wrong}", judged.shots))?;
+        let checked = checked(layout, effort.judged)?;
+        for (side, wrong) in CHECKED_SIDES.into_iter().zip(checked.wrong) {
+            let key = format!("{side}_wrong_percent_{}", layout.name());
+            figures.add_noted(key, percent(wrong, checked.shots), format!("of {} shots", checked.shots))?;
         }
-        figures.add(format!("shots_from_within_percent_{}", layout.name()), some(judged.within), format!(
-                "% of them start in one of lightyear's envelopes; {:.1} % hit a target",
-                some(judged.hit)
-            ))?;
+        let within = percent(checked.within, checked.shots);
+        figures.add(format!("shots_from_within_percent_{}", layout.name()), within)?;
     }
     Ok(())
 }
@@ -196,8 +183,8 @@ fn percent(some: usize, all: usize) -> f64 {
     some as f64 / all as f64 * 100.0
 }
 
-/// Returns the costs of a shot, of recording a tick, and of a whole frame in µs, for each side.
-fn costs(crowd: &TargetScene, rounds: usize) -> Result<[[f64; 3]; 3], String> {
+/// Returns the costs of a shot and of recording a tick in µs, for each side.
+fn costs(crowd: &TargetScene, rounds: usize) -> Result<[[f64; 2]; 3], String> {
     let [mut theirs, mut tuned, mut without] =
         [Setup::AsItComes, Setup::Tuned, Setup::WithoutHistory].map(|setup| LightyearSide::new(crowd, setup));
     let [mut ours, mut ours_without] = [true, false].map(|remembers| UnlagSide::new(crowd, remembers));
@@ -211,60 +198,28 @@ fn costs(crowd: &TargetScene, rounds: usize) -> Result<[[f64; 3]; 3], String> {
         for ((side, without), all) in sides.into_iter().zip(&mut all) {
             let cost = side.round()?;
             if round > 0 {
-                all.push([cost.shot, cost.frame - without, cost.frame]);
+                all.push([cost.shot, cost.frame - without]);
             }
         }
     }
     Ok(all.map(|all| {
-        [0, 1, 2].map(|i| median(&mut all.iter().map(|cost: &[f64; 3]| cost[i]).collect::<Vec<_>>()))
+        [0, 1].map(|i| median(&mut all.iter().map(|cost: &[f64; 2]| cost[i]).collect::<Vec<_>>()))
     }))
-}
-
-/// Numbers of wrong answers by kind of error.
-#[derive(Clone, Copy, Default, Debug)]
-struct WrongAnswers {
-    not_the_nearest: usize,
-    lost: usize,
-    not_there: usize,
-}
-
-impl WrongAnswers {
-    fn note(&mut self, verdict: AnswerCheck) {
-        match verdict {
-            AnswerCheck::Right => {}
-            AnswerCheck::NotNearest => self.not_the_nearest += 1,
-            AnswerCheck::MissedHit => self.lost += 1,
-            AnswerCheck::WrongHit => self.not_there += 1,
-        }
-    }
-
-    fn all(&self) -> usize {
-        self.not_the_nearest + self.lost + self.not_there
-    }
-}
-
-impl core::fmt::Display for WrongAnswers {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { not_the_nearest, lost, not_there } = self;
-        write!(f, "{not_the_nearest} not the nearest, {lost} missed hits, {not_there} where no target was")
-    }
 }
 
 /// Checked answers of one layout.
 #[derive(Clone, Copy, Default, Debug)]
 struct CheckedAnswers {
     shots: usize,
-    /// Number of shots that hit a target.
-    hit: usize,
     /// Number of shots that start in an envelope.
     within: usize,
-    /// Wrong answers by side, in the order of [`CHECKED_SIDES`].
-    wrong: [WrongAnswers; 4],
+    /// Numbers of wrong answers by side, in the order of [`CHECKED_SIDES`].
+    wrong: [usize; 4],
 }
 
 /// Checks the answers for a number of crowds.
-fn judged(layout: Layout, crowds: u64) -> Result<CheckedAnswers, String> {
-    let mut judged = CheckedAnswers::default();
+fn checked(layout: Layout, crowds: u64) -> Result<CheckedAnswers, String> {
+    let mut checked = CheckedAnswers::default();
     for seed in 0..crowds {
         let crowd = TargetScene::new(layout, CROWDS[0].0, SHOTS / 2, SEED + 1 + seed);
         let [mut theirs, mut tuned] =
@@ -273,23 +228,22 @@ fn judged(layout: Layout, crowds: u64) -> Result<CheckedAnswers, String> {
         let mut ours = UnlagSide::new(&crowd, true);
         let sides: [&mut dyn Side; 4] = [&mut theirs, &mut tuned, &mut solid, &mut ours];
         let truths: Vec<_> = crowd.rays.iter().map(|ray| Truth::of(ray, &crowd.targets)).collect();
-        judged.shots += truths.len();
-        judged.hit += truths.iter().filter(|truth| truth.nearest.is_some()).count();
+        checked.shots += truths.len();
         let envelopes: Vec<_> = crowd.targets.iter().map(Target::envelope).collect();
         let within = |ray: &&Ray| {
             let about =
                 |(min, max): &(Vec3, Vec3)| ray.origin.cmpge(*min).all() && ray.origin.cmple(*max).all();
             envelopes.iter().any(about)
         };
-        judged.within += crowd.rays.iter().filter(within).count();
-        for (side, wrong) in sides.into_iter().zip(&mut judged.wrong) {
+        checked.within += crowd.rays.iter().filter(within).count();
+        for (side, wrong) in sides.into_iter().zip(&mut checked.wrong) {
             side.round()?;
             for ((ray, truth), answer) in crowd.rays.iter().zip(&truths).zip(side.answers()) {
-                wrong.note(truth.judge(ray, &crowd.targets, answer));
+                *wrong += usize::from(truth.judge(ray, &crowd.targets, answer) != AnswerCheck::Right);
             }
         }
     }
-    Ok(judged)
+    Ok(checked)
 }
 
 #[cfg(test)]

@@ -13,9 +13,8 @@ use bevy_unlag_rewind::{
 use super::{
     Shots, Side,
     targets::{AGO, TargetScene, FIRED, HALF, PERIOD, RANGE, Target},
-    finish,
 };
-use crate::scene::TICK;
+use crate::scene::{TICK, finish_single_threaded};
 use bevy_unlag_smoothing::{PublishedPath, RecordTransform};
 
 /// Ticks between two updates.
@@ -45,7 +44,7 @@ impl UnlagSide {
                     fire.after(RewindSystems::UpdateTable),
                 ),
             );
-        finish(&mut app);
+        finish_single_threaded(&mut app);
         let bounds = BodyBounds { radius: HALF.x.hypot(HALF.z), low: -HALF.y, high: HALF.y };
         let shape = Collider::cuboid(HALF.x, HALF.y, HALF.z);
         let boxes = HitBoxes::new([HitBox::new(0, HitGroup::Body, shape)], bounds);
