@@ -57,14 +57,6 @@ fn parse_cell(text: &str) -> Result<Cell, String> {
     }
 }
 
-/// 150 ms round trip, 10 ms jitter, 2 % loss.
-const LINK_150: LinkConditions = LinkConditions {
-    latency: Duration::from_millis(75),
-    jitter: Duration::from_millis(10),
-    loss: 0.02,
-    ..LinkConditions::PERFECT
-};
-
 pub fn measure(options: &Options, args: &MatrixArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
     if args.cell.is_empty() {
@@ -95,9 +87,9 @@ fn fight(
 /// Measures the match of the shooter example.
 fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let (players, seconds, control_seconds) = options.extent((6, 12.0, 12.0), (8, 240.0, 60.0));
-    let on = fight(options, players, RewindMode::On, LINK_150, seconds)?.total();
+    let on = fight(options, players, RewindMode::On, CONTROL.conditions(), seconds)?.total();
     add_agreement(figures, "agreement_150ms_2loss", &on)?;
-    let off = fight(options, players, RewindMode::Off, LINK_150, control_seconds)?.total();
+    let off = fight(options, players, RewindMode::Off, CONTROL.conditions(), control_seconds)?.total();
     add_control(figures, "agreement_150ms_2loss_rewind_off", &off)?;
 
     let seconds = options.extent(15.0, 600.0);

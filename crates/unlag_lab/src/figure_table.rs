@@ -22,20 +22,15 @@ impl Figures {
     /// # Errors
     /// Returns a message if the value is not finite, that is, if nothing was measured.
     pub fn add(&mut self, key: impl Into<String>, value: f64) -> Result<(), String> {
-        self.add_noted(key, value, "")
+        self.add_noted(key, value, String::new())
     }
 
     /// Adds a figure with sample sizes or related numbers for the table.
     ///
     /// # Errors
     /// Returns a message if the value is not finite, that is, if nothing was measured.
-    pub fn add_noted(
-        &mut self,
-        key: impl Into<String>,
-        value: f64,
-        note: impl Into<String>,
-    ) -> Result<(), String> {
-        let (key, note) = (key.into(), note.into());
+    pub fn add_noted(&mut self, key: impl Into<String>, value: f64, note: String) -> Result<(), String> {
+        let key = key.into();
         if !value.is_finite() {
             return Err(format!("nothing was measured for {key}; measure longer"));
         }
