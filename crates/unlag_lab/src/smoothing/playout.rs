@@ -141,7 +141,7 @@ fn add_article(figures: &mut Figures, audience: &mut Audience<'_>) -> Result<(),
 /// Adds the measurements of every preset at the default interval.
 fn add_presets(figures: &mut Figures, audience: &mut Audience<'_>) -> Result<(), String> {
     // Nothing arrives over presets that lose all packets.
-    for preset in PRESETS.iter().filter(|preset| preset.loss_percent < 100.0) {
+    for preset in PRESETS.iter().filter(|preset| preset.up().loss < 1.0) {
         let slug = slug(&preset.name);
         let watched = audience.watch(&Link::Conditions(preset.down()), SendInterval::Ticks(3));
         figures.add(format!("max_step_excess_cm_{slug}"), watched.runs.worst(|v| v.step_excess))?;
