@@ -26,30 +26,30 @@
 //!
 //! `cargo run --release --manifest-path crates/unlag_rivals/Cargo.toml -- [--json] [--quick] [--only TOPIC]`
 
+mod corrections;
 /// Table and JSON output, shared with the lab.
 #[path = "../../unlag_lab/src/figure_table.rs"]
 mod figures;
-mod corrections;
+mod lightyear_side;
 mod netcode;
-mod unlag_side;
 mod protocol;
 mod rewind;
-mod lightyear_side;
 mod scene;
 mod smoothing;
 /// Quantiles and means, shared with the lab.
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../unlag_lab/src/statistics.rs"]
 mod statistics;
+mod unlag_side;
 
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use figures::Figures;
 use corrections::{Timing, measure};
-use unlag_side::UnlagSide;
-use rewind::Effort;
+use figures::Figures;
 use lightyear_side::LightyearSide;
+use rewind::Effort;
+use unlag_side::UnlagSide;
 
 /// Number of characters.
 const CHARACTERS: usize = 64;

@@ -19,19 +19,19 @@
 //! where they were seen. No target turns round within the history, so that this position is unique: on
 //! straight lines all interpolations agree.
 
-mod targets;
-mod oracle;
-mod unlag_side;
 mod lightyear_side;
+mod oracle;
+mod targets;
+mod unlag_side;
 
 use bevy::prelude::*;
 use cpu_time::{ProcessTime, ThreadTime};
 
 use crate::{figures::Figures, statistics::median};
-use targets::{TargetScene, Layout, PERIOD, Ray, Target};
-use oracle::{Answer, Truth, AnswerCheck};
+use lightyear_side::{LightyearSide, Setup};
+use oracle::{Answer, AnswerCheck, Truth};
+use targets::{Layout, PERIOD, Ray, Target, TargetScene};
 use unlag_side::UnlagSide;
-use lightyear_side::{Setup, LightyearSide};
 
 const SEED: u64 = 77;
 /// Numbers of targets, and the suffixes of their JSON keys.
@@ -39,7 +39,8 @@ const CROWDS: [(usize, &str); 2] = [(64, ""), (1_000, "_1000")];
 /// Sides whose costs are measured.
 const SIDES: [&str; 3] = ["lightyear_avian", "lightyear_avian_tuned", "ours"];
 /// Sides whose answers are checked.
-const CHECKED_SIDES: [&str; 4] = ["lightyear_avian", "lightyear_avian_tuned", "lightyear_avian_tuned_solid", "ours"];
+const CHECKED_SIDES: [&str; 4] =
+    ["lightyear_avian", "lightyear_avian_tuned", "lightyear_avian_tuned_solid", "ours"];
 /// Shots per round.
 const SHOTS: usize = 4_096;
 
@@ -264,7 +265,8 @@ mod tests {
         let behind = Vec3::new(0.0, 0.9, -13.6);
         let ray = Ray { origin: Vec3::Y * 1.2, direction: Dir3::NEG_Z };
         for (velocity, theirs) in [(Vec3::Z * 6.0, 1), (Vec3::NEG_Z * 0.1, 0)] {
-            let crowd = TargetScene { targets: vec![stands, Target::running(behind, velocity)], rays: vec![ray] };
+            let crowd =
+                TargetScene { targets: vec![stands, Target::running(behind, velocity)], rays: vec![ray] };
             assert_eq!(Truth::of(&ray, &crowd.targets).nearest.map(|(target, _)| target), Some(0));
             assert_eq!(answers(&mut UnlagSide::new(&crowd, true)), [Some(0)]);
             for solid in [false, true] {
@@ -293,8 +295,8 @@ mod tests {
             let frames = allocation_counter::measure(|| _ = side.frames()).count_total;
             (shots, frames as f64 / f64::from(PERIOD))
         };
-        let [theirs, theirs_without] =
-            [Setup::Tuned, Setup::WithoutHistory].map(|setup| allocations(&mut LightyearSide::new(&crowd, setup)));
+        let [theirs, theirs_without] = [Setup::Tuned, Setup::WithoutHistory]
+            .map(|setup| allocations(&mut LightyearSide::new(&crowd, setup)));
         let [ours, ours_without] =
             [true, false].map(|remembers| allocations(&mut UnlagSide::new(&crowd, remembers)));
         println!("allocations for 500 shots: lightyear {}, ours {}", theirs.0, ours.0);

@@ -14,10 +14,10 @@
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../unlag_lab/src/smoothing/error_metrics.rs"]
 mod judge;
-mod link;
-mod unlag_side;
 mod lightyear_side;
+mod link;
 mod truth;
+mod unlag_side;
 
 use core::time::Duration;
 use std::time::Instant;
@@ -73,14 +73,21 @@ fn watch(seconds: f64) -> Result<(Vec<[Runs; 4]>, f64), String> {
         truths.iter().map(|truth| truth.snapshots().iter().map(|s| s.quantised()).collect()).collect();
     let actors = truths.len();
 
-    let mut server =
-        lightyear_side::Server::new(sent.iter().map(|path| path.iter().map(Snapshot::position).collect()).collect());
+    let mut server = lightyear_side::Server::new(
+        sent.iter().map(|path| path.iter().map(Snapshot::position).collect()).collect(),
+    );
     let mut our_server = unlag_side::Server::new(actors);
     let mut theirs = Vec::new();
     for (i, link) in LINKS.iter().enumerate() {
         for config in [InterpolationConfig::default(), tuned(link)] {
             let id = theirs.len() as u64 + 2;
-            theirs.push(lightyear_side::Watcher::join(&mut server, id, actors, (*link, SEED + i as u64), config)?);
+            theirs.push(lightyear_side::Watcher::join(
+                &mut server,
+                id,
+                actors,
+                (*link, SEED + i as u64),
+                config,
+            )?);
         }
     }
     let mut ours: Vec<_> =

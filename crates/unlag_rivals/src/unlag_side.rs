@@ -7,8 +7,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState};
 use bevy_unlag_prediction::{
-    IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionPlugin, PredictionStats,
-    AuthorityPawn, AutonomousPawn,
+    AuthorityPawn, AutonomousPawn, IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves,
+    PredictionPlugin, PredictionStats,
 };
 use bevy_unlag_smoothing::{SmoothingPlugin, SnapshotInbox};
 use cpu_time::ThreadTime;

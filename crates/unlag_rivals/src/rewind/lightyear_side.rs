@@ -21,7 +21,7 @@ use lightyear_avian3d::prelude::{
 
 use super::{
     Shots, Side,
-    targets::{AGO, TargetScene, FIRED, HALF, PERIOD, RANGE, Target},
+    targets::{AGO, FIRED, HALF, PERIOD, RANGE, Target, TargetScene},
 };
 use crate::scene::{TICK, finish_single_threaded};
 
@@ -106,7 +106,10 @@ impl Side for LightyearSide {
     }
 }
 
-fn move_targets(timeline: Res<LocalTimeline>, mut targets: Query<(&TargetPath, &mut Position, &mut Rotation)>) {
+fn move_targets(
+    timeline: Res<LocalTimeline>,
+    mut targets: Query<(&TargetPath, &mut Position, &mut Rotation)>,
+) {
     for (target, mut position, mut rotation) in &mut targets {
         let (place, turned) = target.0.at(timeline.tick().0);
         position.0 = place;

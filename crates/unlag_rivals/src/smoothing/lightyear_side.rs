@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     FRAME, INTERVAL,
     judge::DrawnSample,
-    link::{self, PacketQueue, Direction},
+    link::{self, Direction, PacketQueue},
 };
 use crate::{
     netcode,
@@ -77,11 +77,6 @@ impl Server {
         }
         app.insert_resource(Paths(paths));
         let listener = netcode::listen(&mut app);
-        Self { app, listener }
-    };
-        let listener = app.world_mut().spawn(NetcodeServer::new(netcode)).id();
-        app.world_mut().trigger(Start { entity: listener });
-        app.world_mut().flush();
         Self { app, listener }
     }
 
@@ -182,7 +177,8 @@ impl Watcher {
         }
         let Some((view, places)) = self.app.world_mut().resource_mut::<Screen>().0.take() else { return };
         for (actor, place) in places {
-            let seen = DrawnSample { now: ticks / 64.0, view: view / 64.0, place: place.as_dvec3(), yaw: 0.0 };
+            let seen =
+                DrawnSample { now: ticks / 64.0, view: view / 64.0, place: place.as_dvec3(), yaw: 0.0 };
             self.seen[usize::from(actor)].push(seen);
         }
     }

@@ -78,7 +78,9 @@ mod tests {
         let took = fates.iter().flatten().map(Duration::as_secs_f64);
         let mean = took.clone().sum::<f64>() / (10_000 - lost) as f64;
         assert!((mean - 0.083).abs() < 0.001 && took.clone().all(|t| (0.05..=0.116).contains(&t)), "{mean}");
-        let other = (0..10_000).filter(|k| latency_or_loss(k * 16, Direction::Up) == latency_or_loss(k * 16, Direction::Down)).count();
+        let other = (0..10_000)
+            .filter(|k| latency_or_loss(k * 16, Direction::Up) == latency_or_loss(k * 16, Direction::Down))
+            .count();
         assert!(other < 100, "{other} share their fate with the other direction");
     }
 

@@ -10,7 +10,7 @@ mod kart;
 mod walkers;
 
 use bevy_unlag_core::{Snapshot, Tick, angle_to_units};
-use body::{Body, DT, STEPS_PER_TICK, integrate, horizontal, acceleration_towards, turning_acceleration};
+use body::{Body, DT, STEPS_PER_TICK, acceleration_towards, horizontal, integrate, turning_acceleration};
 pub use body::{Moment, TICKS_PER_SECOND, Truth};
 
 /// Motion of a truth, as in the lab.
