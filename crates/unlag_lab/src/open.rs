@@ -30,5 +30,6 @@ fn level(mut commands: Commands) {
 fn join(game: &mut SteppedApps, client: App, seed: u64, latency_ms: u64, loss: f32) -> Result<(), String> {
     let mut sim = NetSim::new(seed);
     sim.set(LinkConditions { latency: Duration::from_millis(latency_ms), loss, ..default() });
-    game.join_over(client, sim).map(|_| ()).map_err(|e| e.to_string())
+    game.join_over(client, sim).map_err(|e| e.to_string())?;
+    Ok(())
 }

@@ -56,8 +56,8 @@ pub fn net_sim(client: &mut App) -> Option<&NetSim> {
     world.query::<&NetSim>().iter(world).next()
 }
 
-/// Returns the distances in metres between the positions of a client's own pawn on the server and on the client after the
-/// same moves, and the client's moves. Both apps must record [`MoveTrace`]s.
+/// Returns the distances in metres between the positions of a client's own pawn on the server and on the
+/// client after the same moves, and the client's moves. Both apps must record [`MoveTrace`]s.
 ///
 /// # Errors
 /// Returns a message if the client has no pawn.

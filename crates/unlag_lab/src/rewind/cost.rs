@@ -209,8 +209,8 @@ fn measure_recording(options: &Options, figures: &mut Figures) -> Result<(), Str
         mean(times[..times.len() * 95 / 100].iter().copied())
     });
     figures.add("record_64_us", with - without)?;
-    figures
-        .add("record_allocs", (allocations[0] as f64 - allocations[1] as f64).max(0.0) / f64::from(ticks))?;
+    let [with, without] = allocations.map(|count| count as f64);
+    figures.add("record_allocs", (with - without).max(0.0) / f64::from(ticks))?;
     // A table that covers 400 ms is a ring of 64 ticks.
     figures.add("bytes_per_player_tick", (bytes_128 - bytes_64) / 64.0 / 26.0)
 }

@@ -72,18 +72,14 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
                 let view =
                     QueryView { overrides: &named, bases, limits: Some(&limits), ..QueryView::from(time) };
                 let query = asked.get(apps.server.world()).expect("the server has a RewindQuery");
-                if let Some(judged) =
-                    query.at(RewindTime::View(view)).ok().and_then(|then| then.pose(*entity).ok())
-                {
+                let then = query.at(RewindTime::View(view)).ok();
+                if let Some(judged) = then.and_then(|then| then.pose(*entity).ok()) {
                     errors.push(f64::from(corner_distance(rig, boxes, &drawn.pose, &judged)) * 1e3);
                 }
             }
         }
     }
     let p999 = upper_quantile(&mut errors, 999);
-    figures.add_noted(
-        "pose_p999_mm",
-        p999,
-        format!("largest {:.4} of {}", largest(errors.iter().copied()), errors.len()),
-    )
+    let note = format!("largest {:.4} of {}", largest(errors.iter().copied()), errors.len());
+    figures.add_noted("pose_p999_mm", p999, note)
 }
