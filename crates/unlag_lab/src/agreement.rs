@@ -116,11 +116,11 @@ fn measure_matrix(options: &Options, args: &MatrixArgs, figures: &mut Figures) -
         add_agreement(figures, format!("agreement_{}_hitscan", cell.cell.name()), &cell.shot_stats)?;
     }
     let rules = CellConfig::new(hits.div_ceil(10).max(150), options.seed);
-    for weapon in [MeasuredWeapon::Shotgun, MeasuredWeapon::Projectile] {
+    let weapons = [(MeasuredWeapon::Shotgun, "shotgun"), (MeasuredWeapon::Projectile, "projectile")];
+    for (weapon, name) in weapons {
         for cell in chosen(&matrix::WEAPON_CELLS) {
             let played = cell.play(&CellConfig { weapon, ..rules })?;
-            let key = format!("agreement_{}_{}", cell.name(), weapon.name());
-            add_agreement(figures, key, &played.shot_stats)?;
+            add_agreement(figures, format!("agreement_{}_{name}", cell.name()), &played.shot_stats)?;
         }
     }
     if args.cell.is_empty() {

@@ -168,14 +168,14 @@ pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
             figures.add(format!("{side}_record_us{suffix}"), recording)?;
         }
     }
-    for layout in Layout::ALL {
+    for (layout, name) in Layout::ALL {
         let checked = checked(layout, effort.judged)?;
         for (side, wrong) in CHECKED_SIDES.into_iter().zip(checked.wrong) {
-            let key = format!("{side}_wrong_percent_{}", layout.name());
+            let key = format!("{side}_wrong_percent_{name}");
             figures.add_noted(key, percent(wrong, checked.shots), format!("of {} shots", checked.shots))?;
         }
         let within = percent(checked.within, checked.shots);
-        figures.add(format!("shots_from_within_percent_{}", layout.name()), within)?;
+        figures.add(format!("shots_from_within_percent_{name}"), within)?;
     }
     Ok(())
 }

@@ -67,7 +67,7 @@ fn tuned(link: &Link) -> InterpolationConfig {
 /// Returns a message if a client does not join.
 fn watch(seconds: f64) -> Result<(Vec<[Runs; 4]>, f64), String> {
     let all = LEARNING + seconds + 1.0;
-    let truths = Path::ALL.map(|path| path.truth(all + 2.0, SEED));
+    let truths = Path::ALL.map(|(path, _)| path.truth(all + 2.0, SEED));
     let truths = truths.into_iter().collect::<Result<Vec<Truth>, String>>()?;
     let sent: Vec<Vec<Snapshot>> =
         truths.iter().map(|truth| truth.snapshots().iter().map(|s| s.quantised()).collect()).collect();
@@ -161,9 +161,9 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
             figures.add(format!("{side}_delay_ms_{}", link.key), delay * 1_000.0)?;
         }
     }
-    for (i, path) in Path::ALL.into_iter().enumerate() {
+    for (i, (_, path)) in Path::ALL.into_iter().enumerate() {
         for (side, runs) in SIDES.iter().zip(&watched[BY_PATH]) {
-            figures.add(format!("{side}_rms_cm_{}", path.name()), runs.0[i].rms)?;
+            figures.add(format!("{side}_rms_cm_{path}"), runs.0[i].rms)?;
         }
     }
     figures.add("watch_late_ms", latest)

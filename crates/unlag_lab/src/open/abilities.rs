@@ -89,11 +89,6 @@ fn client() -> App {
     client
 }
 
-/// Numbers of events that come more than once and of those that are missing, against how many there should be.
-fn double_and_lost(shown: usize, different: usize, expected: usize) -> (usize, usize) {
-    (shown - different, expected.saturating_sub(different))
-}
-
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let uses = options.extent(100, 1_000);
     let mut game = SteppedApps::new(server());
@@ -114,7 +109,6 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     }
     let [owner, bystander] = [0, 1].map(|index| game.clients[index].world().resource::<Shown>());
     let different = |ticks: &[Tick]| ticks.iter().collect::<std::collections::HashSet<_>>().len();
-    let mut total = (0, 0);
     // The owner's last uses were still on their way when its machine was switched off.
     let last = server.dashes.iter().copied().reduce(|a, b| if b.is_newer_than(a) { b } else { a });
     let owned: Vec<_> = owner
@@ -124,12 +118,11 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         .filter(|tick| last.is_some_and(|last| !tick.is_newer_than(last)))
         .collect();
     let expected = different(&server.dashes).max(different(&owned));
-    for shown in [&server.dashes, &owned, &bystander.dashes] {
-        let (double, lost) = double_and_lost(shown.len(), different(shown), expected);
-        total = (total.0 + double, total.1 + lost);
-    }
-    figures.add_noted("ability_double_effects", total.0 as f64, format!("{expected} uses"))?;
-    figures.add("ability_lost_effects", total.1 as f64)?;
+    let effects = [&server.dashes, &owned, &bystander.dashes];
+    let double: usize = effects.iter().map(|shown| shown.len() - different(shown)).sum();
+    let lost: usize = effects.iter().map(|shown| expected.saturating_sub(different(shown))).sum();
+    figures.add_noted("ability_double_effects", double as f64, format!("{expected} uses"))?;
+    figures.add("ability_lost_effects", lost as f64)?;
     let jumps = |shown: &Shown| -> Vec<Tick> {
         shown.cues.iter().filter(|(_, cue)| *cue == MoveCue::Jumped).map(|(tick, _)| *tick).collect()
     };
