@@ -118,7 +118,8 @@ impl LinkPreset {
         PRESETS.find(name)
     }
 
-    /// The upstream conditions, the same as [`up`](Self::up). Some presets differ [`down`](Self::down)stream.
+    /// The upstream conditions, the same as [`up`](method@Self::up). Some presets differ
+    /// [`down`](method@Self::down)stream.
     #[must_use]
     pub fn conditions(&self) -> LinkConditions {
         self.up()
