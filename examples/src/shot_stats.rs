@@ -1,19 +1,18 @@
 //! Shot statistics of a client: hits drawn on the shooter's screen compared with the server's verdicts.
 
-mod target_motion;
+mod hit_counts;
 
 use std::collections::BTreeMap;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{SnapshotHistory, Tick},
+    core::Tick,
     prelude::*,
-    rewind::TargetHit,
     weapons::{DisplayedProjectileHit, HitList, Shot, ShotRefusal, ShotResult, TargetCount},
 };
 use serde::{Deserialize, Serialize};
 
-pub use target_motion::{HitCounts, TargetMotion};
+pub use hit_counts::HitCounts;
 
 /// Time after which a round without a verdict counts as lost, and as disagreement, in seconds.
 const VERDICT_TIMEOUT: f32 = 5.0;
@@ -51,9 +50,6 @@ pub struct ShotStats {
     /// Rounds that a limit made the server resolve at another view time than the client's. They are included
     /// in the numbers above.
     pub clamped: HitCounts,
-    /// Drawn hits by the [`TargetMotion`] of the target. Rounds drawn as misses are not included: they have
-    /// no target to look at.
-    pub by_motion: [HitCounts; 4],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +58,6 @@ struct OpenShot {
     /// Hits drawn on the client's screen. Unknown for a projectile until it ends.
     drawn: Option<HitList>,
     verdict: Option<ShotVerdict>,
-    by_motion: TargetMotion,
     fired_at: f32,
 }
 
@@ -109,9 +104,6 @@ impl ShotStats {
         }
         self.lost += other.lost;
         self.clamped += other.clamped;
-        for (mine, theirs) in self.by_motion.iter_mut().zip(other.by_motion) {
-            *mine += theirs;
-        }
     }
 
     /// Counts every round that still waits for its verdict as lost.
@@ -122,20 +114,14 @@ impl ShotStats {
 
     fn fire(&mut self, shot: Tick, rounds: u64, now: f32) {
         self.shots += rounds;
-        let open =
-            OpenShot { rounds, drawn: None, verdict: None, by_motion: TargetMotion::Strafe, fired_at: now };
-        self.open.insert(shot.0, open);
+        self.open.insert(shot.0, OpenShot { rounds, drawn: None, verdict: None, fired_at: now });
     }
 
     /// Records the hits that the client drew for a shot.
-    fn draw(&mut self, shot: Tick, drawn: HitList, by_motion: TargetMotion) {
+    fn draw(&mut self, shot: Tick, drawn: HitList) {
         let Some(open) = self.open.get_mut(&shot.0).filter(|open| open.drawn.is_none()) else { return };
-        (open.drawn, open.by_motion) = (Some(drawn), by_motion);
-        let (rounds, count) = (open.rounds, count(&drawn));
-        if count > 0 {
-            self.drawn += count;
-            self.by_motion[by_motion as usize] += HitCounts { rounds, drawn: count, ..default() };
-        }
+        open.drawn = Some(drawn);
+        self.drawn += count(&drawn);
         if let Some(verdict) = open.verdict {
             self.judge(&verdict);
         }
@@ -171,7 +157,6 @@ impl ShotStats {
         self.confirmed += judged.confirmed;
         self.agreed += judged.agreed;
         if drawn > 0 {
-            self.by_motion[open.by_motion as usize] += judged;
             let apart = drawn - judged.agreed;
             *(if judged.confirmed == 0 { &mut self.missed } else { &mut self.elsewhere }) += apart;
         }
@@ -220,14 +205,9 @@ fn update_shot_stats(
     mut fired: MessageReader<ShotFired>,
     mut verdicts: MessageReader<ShotVerdict>,
     mut flown: MessageReader<DisplayedProjectileHit>,
-    pawns: Query<(&DrawnPose, Option<&SnapshotHistory>)>,
     arsenal: Res<Arsenal>,
 ) {
     let now = time.elapsed_secs();
-    let by_motion = |hit: Option<TargetHit>| {
-        let target = hit.and_then(|hit| pawns.get(hit.entity).ok());
-        target.map_or(TargetMotion::Strafe, |(drawn, history)| TargetMotion::read(drawn, history))
-    };
     for shot in fired.read() {
         let name = shot.round.shot;
         match arsenal.get(shot.round.weapon).map(|weapon| weapon.shot) {
@@ -235,7 +215,7 @@ fn update_shot_stats(
                 let hits = shot.rays.iter().filter_map(|ray| ray.drawn);
                 let drawn = hits.map(|hit| (hit.target, hit.group)).collect();
                 shot_stats.fire(name, shot.rays.len() as u64, now);
-                shot_stats.draw(name, drawn, by_motion(shot.drawn()));
+                shot_stats.draw(name, drawn);
             }
             Some(Shot::Projectile(_)) => shot_stats.fire(name, 1, now),
             // Melee swings have no ray to draw.
@@ -243,11 +223,7 @@ fn update_shot_stats(
         }
     }
     for end in flown.read() {
-        shot_stats.draw(
-            end.shot,
-            end.hit.map(|hit| (hit.target, hit.group)).into_iter().collect(),
-            by_motion(end.hit),
-        );
+        shot_stats.draw(end.shot, end.hit.map(|hit| (hit.target, hit.group)).into_iter().collect());
     }
     for verdict in verdicts.read() {
         shot_stats.judge(verdict);
@@ -263,11 +239,9 @@ mod tests {
     fn confirmed_hit_on_another_target_counts_as_disagreement() {
         let mut shot_stats = ShotStats::default();
         let head = |id: u16| -> HitList { [(NetId(id), HitGroup::Head)].into_iter().collect() };
-        for (shot, by_motion) in
-            [(1, TargetMotion::Strafe), (2, TargetMotion::Airborne), (3, TargetMotion::Airborne)]
-        {
+        for shot in 1..=3 {
             shot_stats.fire(Tick(shot), 1, 0.0);
-            shot_stats.draw(Tick(shot), head(1), by_motion);
+            shot_stats.draw(Tick(shot), head(1));
         }
         for (shot, id) in [(1, 1), (2, 9)] {
             let verdict =
@@ -282,9 +256,6 @@ mod tests {
             "a repeated verdict counts once"
         );
         assert_eq!(shot_stats.drawn_of_confirmed(), Some(50.0));
-        let [strafe, air, ..] = shot_stats.by_motion;
-        assert_eq!((strafe.drawn, strafe.agreed), (1, 1));
-        assert_eq!((air.drawn, air.confirmed, air.agreed), (2, 1, 0));
         assert_eq!(shot_stats.clamped, HitCounts { rounds: 1, drawn: 1, confirmed: 1, agreed: 0 });
         assert_eq!(shot_stats.unclamped().drawn_of_confirmed(), Some(100.0));
     }
@@ -295,7 +266,7 @@ mod tests {
         let drawn = of(1, HitGroup::Body, 5).chain(of(2, HitGroup::Limb, 2)).collect();
         let judged = of(1, HitGroup::Body, 4).chain(of(1, HitGroup::Head, 1)).chain(of(2, HitGroup::Limb, 2));
         shot_stats.fire(Tick(1), 12, 0.0);
-        shot_stats.draw(Tick(1), drawn, TargetMotion::Strafe);
+        shot_stats.draw(Tick(1), drawn);
         let result = ShotResult::Hit(judged.collect());
         shot_stats.judge(&ShotVerdict { shot: Tick(1), result: ShotResult::Launched, clamped: false });
         shot_stats.judge(&ShotVerdict { shot: Tick(1), result, clamped: false });
@@ -321,8 +292,8 @@ mod tests {
         }
         shot_stats.judge(&hit(1));
         assert_eq!((shot_stats.confirmed, shot_stats.drawn), (0, 0));
-        shot_stats.draw(Tick(1), body, TargetMotion::Strafe);
-        shot_stats.draw(Tick(2), HitList::default(), TargetMotion::Strafe);
+        shot_stats.draw(Tick(1), body);
+        shot_stats.draw(Tick(2), HitList::default());
         shot_stats.judge(&hit(2));
         assert_eq!(
             (shot_stats.shots, shot_stats.drawn, shot_stats.confirmed, shot_stats.agreed),

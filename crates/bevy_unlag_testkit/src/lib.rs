@@ -55,6 +55,6 @@ mod wire_properties;
 
 pub use apps::{finish, headless_app};
 pub use in_process::{join, join_with_token, listen, listen_with_access};
-pub use stepped::{Client, JoinError, SteppedApps};
+pub use stepped::{Client, SteppedApps};
 pub use trace::{Difference, TracePlugin, first_difference, traces};
 pub use wire_properties::{assert_wire, assert_wire_value};

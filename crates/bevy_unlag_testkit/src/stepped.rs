@@ -1,6 +1,6 @@
 //! A server and its clients in one thread, on stepped time.
 
-use core::{fmt, time::Duration};
+use core::time::Duration;
 
 use bevy::{
     prelude::*,
@@ -58,18 +58,6 @@ pub struct SteppedApps {
     server_delta: Duration,
 }
 
-/// Why a client cannot join.
-#[derive(Debug)]
-pub struct JoinError(TokenError);
-
-impl fmt::Display for JoinError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the connect token cannot be created: {}", self.0)
-    }
-}
-
-impl core::error::Error for JoinError {}
-
 impl SteppedApps {
     /// Frame time of a client that joins with [`join`](Self::join).
     pub const CLIENT_FRAME: Duration = Duration::from_millis(10);
@@ -107,7 +95,7 @@ impl SteppedApps {
     ///
     /// # Errors
     /// The connect token cannot be created.
-    pub fn join(&mut self, client: App, preset: &LinkPreset) -> Result<usize, JoinError> {
+    pub fn join(&mut self, client: App, preset: &LinkPreset) -> Result<usize, TokenError> {
         let index = self.clients.len();
         let mut sim = NetSim::new(index as u64);
         sim.apply(preset);
@@ -118,10 +106,10 @@ impl SteppedApps {
     ///
     /// # Errors
     /// The connect token cannot be created.
-    pub fn join_over(&mut self, mut client: App, sim: NetSim) -> Result<usize, JoinError> {
+    pub fn join_over(&mut self, mut client: App, sim: NetSim) -> Result<usize, TokenError> {
         let index = self.clients.len();
         let id = index as u64 + 1;
-        join(&mut self.server, self.listener, &mut client, (id, GAME), sim).map_err(JoinError)?;
+        join(&mut self.server, self.listener, &mut client, (id, GAME), sim)?;
         finish(&mut client);
         // Staggered, so that no two clients' frames coincide.
         let due = self.now + Self::CLIENT_FRAME.mul_f64(0.37 + 0.61 * index as f64 % 1.0);

@@ -2,46 +2,27 @@
 
 mod ron_format;
 
-use core::{fmt, ops::Deref, time::Duration};
+use core::{fmt, ops::Deref};
 use std::sync::LazyLock;
 
 use checked_ron::RonFile;
 
-use crate::conditioner::{LinkConditions, Pulse};
+use crate::conditioner::LinkConditions;
 
-/// Named link conditions, in common units.
+/// Named link conditions: one-way conditions of the uplink and of the downlink. With a preset applied to both, the round
+/// trip is the sum of both latencies.
 ///
-/// All values are for *one direction*: with a preset applied to both, the round trip is twice the latency.
-/// The directions differ only in the fields that name one; `NetSim::apply` of `bevy_unlag_lightyear` sets
-/// both directions of a link.
+/// `NetSim::apply` of `bevy_unlag_lightyear` sets both directions of a link.
 #[doc(alias = "NetworkSimulatorPreset")]
 #[doc(alias = "PktEmulationProfile")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkPreset {
     /// Display name, and key for [`named`](Self::named).
     pub name: String,
-    /// One-way delay of the uplink, in milliseconds.
-    pub latency_ms: u32,
-    /// One-way delay of the downlink, in milliseconds.
-    pub down_latency_ms: u32,
-    /// Jitter around the delay, in ± milliseconds.
-    pub jitter_ms: u32,
-    /// Mean packet loss, in percent.
-    pub loss_percent: f32,
-    /// Mean number of packets lost in a row; 1 means independent losses.
-    pub burst: f32,
-    /// Duplicated packets, in percent.
-    pub duplication_percent: f32,
-    /// Packets held back so that others overtake them, in percent.
-    pub reorder_percent: f32,
-    /// Additional delay of such packets, in milliseconds.
-    pub reorder_ms: u32,
-    /// Rate limit in bytes per second; 0 means unlimited.
-    pub bytes_per_second: u32,
-    /// Periodic degradation of the uplink.
-    pub pulse: Option<Pulse>,
-    /// Periodic degradation of the downlink.
-    pub down_pulse: Option<Pulse>,
+    /// Conditions from the client to the server.
+    pub up: LinkConditions,
+    /// Conditions from the server to the client. They differ in latency or pulse, if at all.
+    pub down: LinkConditions,
 }
 
 /// The built-in presets, mildest first within each family: `presets.ron` of this crate, which also names
@@ -63,8 +44,8 @@ pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
 ///     (name: "Our office", latency_ms: 12, jitter_ms: 3, loss_percent: 0.2),
 ///     (name: "LAN", latency_ms: 2, bytes_per_second: 12500000),
 /// ]"#)?);
-/// assert_eq!(presets.named("our office").map(|preset| preset.latency_ms), Some(12));
-/// assert_eq!(presets.named("lan").map(|preset| preset.latency_ms), Some(2));
+/// assert_eq!(presets.named("our office").map(|preset| preset.up.latency.as_millis()), Some(12));
+/// assert_eq!(presets.named("lan").map(|preset| preset.up.latency.as_millis()), Some(2));
 /// # Ok::<(), link_conditioner::RonError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -137,7 +118,8 @@ impl LinkPreset {
         PRESETS.find(name)
     }
 
-    /// The upstream conditions, the same as [`up`](Self::up). Some presets differ [`down`](Self::down)stream.
+    /// The upstream conditions, the same as [`up`](method@Self::up). Some presets differ
+    /// [`down`](method@Self::down)stream.
     #[must_use]
     pub fn conditions(&self) -> LinkConditions {
         self.up()
@@ -146,28 +128,13 @@ impl LinkPreset {
     /// Returns the conditions of the uplink, from the client to the server.
     #[must_use]
     pub fn up(&self) -> LinkConditions {
-        self.one_way(self.latency_ms, self.pulse)
+        self.up.sanitised()
     }
 
     /// Returns the conditions of the downlink, from the server to the client.
     #[must_use]
     pub fn down(&self) -> LinkConditions {
-        self.one_way(self.down_latency_ms, self.down_pulse)
-    }
-
-    fn one_way(&self, latency_ms: u32, pulse: Option<Pulse>) -> LinkConditions {
-        LinkConditions {
-            latency: Duration::from_millis(u64::from(latency_ms)),
-            jitter: Duration::from_millis(u64::from(self.jitter_ms)),
-            loss: self.loss_percent / 100.0,
-            burst: self.burst,
-            duplication: self.duplication_percent / 100.0,
-            reorder: self.reorder_percent / 100.0,
-            reorder_delay: Duration::from_millis(u64::from(self.reorder_ms)),
-            bytes_per_second: self.bytes_per_second,
-            pulse,
-        }
-        .sanitised()
+        self.down.sanitised()
     }
 }
 
@@ -190,6 +157,8 @@ impl core::error::Error for UnknownPreset {}
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use super::*;
 
     #[test]
@@ -267,7 +236,7 @@ mod tests {
             r#"[(name: "Dial-up", latency_ms: 200, bytes_per_second: 5600), (name: "lan ", jitter_ms: 9)]"#;
         presets.extend(LinkPresets::from_ron(own).expect("a good one"));
         assert_eq!(presets.len(), PRESETS.len() + 1);
-        assert_eq!((presets[1].latency_ms, presets[1].jitter_ms), (0, 9));
+        assert_eq!((presets[1].up.latency, presets[1].up.jitter), (Duration::ZERO, Duration::from_millis(9)));
         let dial_up = presets.find("dial-up").expect("it is there").down();
         assert_eq!((dial_up.latency, dial_up.bytes_per_second), (Duration::from_millis(200), 5_600));
         assert!(PRESETS.named("dial-up").is_none());

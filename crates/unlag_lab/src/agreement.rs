@@ -8,14 +8,17 @@ mod heat_map;
 mod matrix;
 mod prediction_error;
 mod scene;
-mod table;
 mod weapon;
 
 use std::path::PathBuf;
 
 use clap::Args;
 use matrix::Plan;
-use unlag_examples::{match_report::MatchReport, shot_stats::HitCounts, stepped_match};
+use unlag_examples::{
+    match_report::MatchReport,
+    shot_stats::{HitCounts, ShotStats},
+    stepped_match,
+};
 
 use crate::prelude::*;
 
@@ -54,14 +57,6 @@ fn parse_cell(text: &str) -> Result<Cell, String> {
     }
 }
 
-/// 150 ms round trip, 10 ms jitter, 2 % loss.
-const LINK_150: LinkConditions = LinkConditions {
-    latency: Duration::from_millis(75),
-    jitter: Duration::from_millis(10),
-    loss: 0.02,
-    ..LinkConditions::PERFECT
-};
-
 pub fn measure(options: &Options, args: &MatrixArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
     if args.cell.is_empty() {
@@ -84,42 +79,26 @@ fn fight(
     conditions: LinkConditions,
     seconds: f64,
 ) -> Result<MatchReport, String> {
-    let server = ServerOptions { rewind, ..ServerOptions::default() };
+    let server = ServerOptions { rewind, ..default() };
     let seed = options.seed;
-    stepped_match::play(&MatchOptions {
-        players,
-        seconds,
-        conditions,
-        seed,
-        server,
-        ..MatchOptions::default()
-    })
+    stepped_match::play(&MatchOptions { players, seconds, conditions, seed, server, ..default() })
 }
 
 /// Measures the match of the shooter example.
 fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let (players, seconds, control_seconds) = options.extent((6, 12.0, 12.0), (8, 240.0, 60.0));
-    let on = fight(options, players, RewindMode::On, LINK_150, seconds)?.total();
-    let lower = on.tally().agreement().unwrap_or(f64::NAN);
-    figures.add("agreement_150ms_2loss", lower).text(describe(&on.tally()))?;
-    let off = fight(options, players, RewindMode::Off, LINK_150, control_seconds)?.total();
-    figures
-        .add("agreement_150ms_2loss_rewind_off", off.confirmed_of_drawn().unwrap_or(f64::NAN))
-        .text(format!("{}; the control", describe(&off.tally())))?;
+    let on = fight(options, players, RewindMode::On, CONTROL.conditions(), seconds)?.total();
+    add_agreement(figures, "agreement_150ms_2loss", &on)?;
+    let off = fight(options, players, RewindMode::Off, CONTROL.conditions(), control_seconds)?.total();
+    add_control(figures, "agreement_150ms_2loss_rewind_off", &off)?;
 
     let seconds = options.extent(15.0, 600.0);
     let (error, moves) = owner_error(SimulationRate::default(), options.seed, seconds)?;
-    figures.add("owner_error_max_cm_ue_average", error * 100.0).text(format!(
-        "cm between client and server after the same move, largest of {moves} moves on Average (UE)"
-    ))?;
+    figures.add_noted("owner_error_max_cm_ue_average", error * 100.0, format!("{moves} moves"))?;
 
     let (up, down) = prediction_error::bytes(options.seed, options.extent(6.0, 30.0))?;
-    figures
-        .add("bytes_per_s_up", up)
-        .text("B/s of datagrams from one client on Good broadband, without UDP and IP headers")?;
-    figures
-        .add("bytes_per_s_down_per_proxy", down)
-        .text("B/s of datagrams to one client for each further player")
+    figures.add("bytes_per_s_up", up)?;
+    figures.add("bytes_per_s_down_per_proxy", down)
 }
 
 /// Measures the cells of the matrix.
@@ -134,39 +113,24 @@ fn measure_matrix(options: &Options, args: &MatrixArgs, figures: &mut Figures) -
     let plan = Plan { cells, hits, seed: options.seed };
     let played = matrix::play(&plan, args.keep.as_deref())?;
     for cell in &played {
-        let key = format!("agreement_{}_hitscan", cell.cell.name());
-        figures.add(key, cell.agreement()).text(describe_cell(cell))?;
+        add_agreement(figures, format!("agreement_{}_hitscan", cell.cell.name()), &cell.shot_stats)?;
     }
     let rules = CellConfig::new(hits.div_ceil(10).max(150), options.seed);
-    for weapon in [MeasuredWeapon::Shotgun, MeasuredWeapon::Projectile] {
+    let weapons = [(MeasuredWeapon::Shotgun, "shotgun"), (MeasuredWeapon::Projectile, "projectile")];
+    for (weapon, name) in weapons {
         for cell in chosen(&matrix::WEAPON_CELLS) {
             let played = cell.play(&CellConfig { weapon, ..rules })?;
-            let key = format!("agreement_{}_{}", cell.name(), weapon.name());
-            figures.add(key, played.agreement()).text(describe_cell(&played))?;
+            add_agreement(figures, format!("agreement_{}_{name}", cell.name()), &played.shot_stats)?;
         }
     }
     if args.cell.is_empty() {
         let off = CONTROL.play(&CellConfig { rewind: RewindMode::Off, ..rules })?;
-        figures
-            .add(
-                format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
-                off.shot_stats.confirmed_of_drawn().unwrap_or(f64::NAN),
-            )
-            .text(format!("{}; the control", describe_cell(&off)))?;
+        let key = format!("agreement_{}_hitscan_rewind_off", off.cell.name());
+        add_control(figures, key, &off.shot_stats)?;
         let far = matrix::BEYOND_MAX_AGE.play(&rules)?.shot_stats;
-        let judged = far.shots - far.refused - far.lost;
-        let clamped = far.clamped.rounds as f64 * 100.0 / judged as f64;
-        figures.add("clamped_percent_beyond_cap", clamped).text(format!(
-            "% of {judged} verdicts report a clamped view at {} ms of round trip with a limit of {} ms; {} \
-             rounds refused, {} lost",
-            matrix::BEYOND_MAX_AGE.rtt,
-            MAX_AGE.as_millis(),
-            far.refused,
-            far.lost
-        ))?;
-    }
-    if !options.json && (args.matrix || !args.cell.is_empty()) {
-        println!("{}", table::text(&played));
+        let verdicts = far.shots - far.refused - far.lost;
+        let clamped = far.clamped.rounds as f64 * 100.0 / verdicts as f64;
+        figures.add_noted("clamped_percent_beyond_cap", clamped, format!("{verdicts} verdicts"))?;
     }
     match &options.plot {
         Some(folder) if args.matrix => heat_map::draw(folder, &played),
@@ -174,28 +138,29 @@ fn measure_matrix(options: &Options, args: &MatrixArgs, figures: &mut Figures) -
     }
 }
 
-fn describe_cell(played: &CellResult) -> String {
-    let (all, judged) = (played.shot_stats.tally(), played.shot_stats.unclamped());
-    let mut text = describe(&all);
-    if judged != all && judged.drawn > 0 {
-        let [confirmed, drawn] = ratios(&judged);
-        let clamped = played.shot_stats.clamped.rounds;
-        text += &format!("; without {clamped} clamped rounds {confirmed:.3} % and {drawn:.3} %");
+/// Adds the lower of both agreement ratios in percent.
+pub fn add_agreement(figures: &mut Figures, key: impl Into<String>, shots: &ShotStats) -> Result<(), String> {
+    figures.add_noted(key, shots.tally().agreement().unwrap_or(f64::NAN), describe(shots))
+}
+
+/// Adds P(confirmed | drawn) in percent, the control without rewind.
+pub fn add_control(figures: &mut Figures, key: impl Into<String>, shots: &ShotStats) -> Result<(), String> {
+    figures.add_noted(key, shots.confirmed_of_drawn().unwrap_or(f64::NAN), describe(shots))
+}
+
+/// Returns the numbers of hits and both agreement ratios as text, also without clamped rounds.
+fn describe(shots: &ShotStats) -> String {
+    let text = |counts: &HitCounts| {
+        let [of_drawn, of_confirmed] =
+            [counts.confirmed_of_drawn(), counts.drawn_of_confirmed()].map(|ratio| ratio.unwrap_or(f64::NAN));
+        let HitCounts { drawn, confirmed, .. } = counts;
+        format!("{drawn} drawn, {of_drawn:.3} % confirmed; {confirmed} confirmed, {of_confirmed:.3} % drawn")
+    };
+    match shots.clamped.rounds {
+        0 => text(&shots.tally()),
+        clamped => {
+            let all = text(&shots.tally());
+            format!("{all}; without {clamped} clamped rounds {}", text(&shots.unclamped()))
+        }
     }
-    text
-}
-
-/// Returns both agreement ratios and the numbers of hits behind them as text.
-pub fn describe(all: &HitCounts) -> String {
-    let HitCounts { drawn, confirmed, .. } = all;
-    let [of_drawn, of_confirmed] = ratios(all);
-    format!(
-        "%; {drawn} drawn hits, {of_drawn:.3} % of them confirmed; {confirmed} confirmed hits, \
-         {of_confirmed:.3} % of them drawn"
-    )
-}
-
-/// Returns both agreement ratios in percent, NaN without hits.
-fn ratios(counts: &HitCounts) -> [f64; 2] {
-    [counts.confirmed_of_drawn(), counts.drawn_of_confirmed()].map(|ratio| ratio.unwrap_or(f64::NAN))
 }

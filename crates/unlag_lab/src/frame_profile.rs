@@ -2,7 +2,10 @@
 
 use bevy::{
     app::{FixedMainScheduleOrder, MainScheduleOrder},
-    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    ecs::{
+        schedule::{InternedScheduleLabel, ScheduleConfigs, ScheduleLabel},
+        system::ScheduleSystem,
+    },
 };
 use lightyear::{
     connection::ConnectionSystems,
@@ -53,8 +56,17 @@ impl FrameProfile {
 struct AfterSchedule(InternedScheduleLabel);
 
 /// Returns a system that ends the section `name`.
-pub fn timestamp(name: &'static str) -> impl Fn(ResMut<FrameProfile>) {
+fn timestamp(name: &'static str) -> impl Fn(ResMut<FrameProfile>) {
     move |mut laps| laps.end_section(name)
+}
+
+/// Returns a system that ends the section `name` between two system sets.
+pub fn between(
+    name: &'static str,
+    after: impl SystemSet,
+    before: impl SystemSet,
+) -> ScheduleConfigs<ScheduleSystem> {
+    timestamp(name).after(after).before(before)
 }
 
 /// Adds the timestamps. Each section is named by the timestamp that ends it. Systems outside the ordered sets
@@ -64,44 +76,36 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             PreUpdate,
             (
-                timestamp("sockets and what is theirs")
-                    .after(LinkSystems::Receive)
-                    .before(ConnectionSystems::Receive),
-                timestamp("datagrams, netcode, packets")
-                    .after(ConnectionSystems::Receive)
-                    .before(TransportSystems::Receive),
-                timestamp("transport").after(TransportSystems::Receive).before(MessageSystems::Receive),
-                timestamp("messages").after(MessageSystems::Receive).before(ReplicationSystems::Receive),
+                between("sockets and what is theirs", LinkSystems::Receive, ConnectionSystems::Receive),
+                between("datagrams, netcode, packets", ConnectionSystems::Receive, TransportSystems::Receive),
+                between("transport", TransportSystems::Receive, MessageSystems::Receive),
+                between("messages", MessageSystems::Receive, ReplicationSystems::Receive),
             ),
         )
         .add_systems(
             FixedUpdate,
             (
-                timestamp("before moves").after(MoveSystems::Extend).before(MoveSystems::Step),
-                timestamp("moves").after(MoveSystems::Step).before(MoveSystems::React),
+                between("before moves", MoveSystems::Extend, MoveSystems::Step),
+                between("moves", MoveSystems::Step, MoveSystems::React),
             ),
         )
         .add_systems(
             FixedPostUpdate,
             (
-                timestamp("what is shown").after(MoveSystems::Publish).before(RewindSystems::Record),
-                timestamp("recording frames").after(RewindSystems::Record).before(RewindSystems::UpdateTable),
-                timestamp("following the table")
-                    .after(RewindSystems::UpdateTable)
-                    .before(WeaponSystems::Validate),
-                timestamp("judging shots")
-                    .after(WeaponSystems::Validate)
-                    .before(WeaponSystems::AdvanceProjectiles),
+                between("what is shown", MoveSystems::Publish, RewindSystems::Record),
+                between("recording frames", RewindSystems::Record, RewindSystems::UpdateTable),
+                between("following the table", RewindSystems::UpdateTable, WeaponSystems::Validate),
+                between("judging shots", WeaponSystems::Validate, WeaponSystems::AdvanceProjectiles),
             ),
         )
         .add_systems(
             PostUpdate,
             (
                 timestamp("before replication").before(ReplicationSystems::Send),
-                timestamp("replication").after(ReplicationSystems::Send).before(MessageSystems::Send),
-                timestamp("writing messages").after(MessageSystems::Send).before(TransportSystems::Send),
-                timestamp("packing").after(TransportSystems::Send).before(ConnectionSystems::Send),
-                timestamp("encrypting").after(ConnectionSystems::Send).before(LinkSystems::Send),
+                between("replication", ReplicationSystems::Send, MessageSystems::Send),
+                between("writing messages", MessageSystems::Send, TransportSystems::Send),
+                between("packing", TransportSystems::Send, ConnectionSystems::Send),
+                between("encrypting", ConnectionSystems::Send, LinkSystems::Send),
                 timestamp("sending").after(LinkSystems::Send),
             ),
         );

@@ -7,6 +7,7 @@ mod session;
 mod system_info;
 
 use clap::Args;
+use server_process::Frame;
 use session::LoadSession;
 
 use crate::prelude::*;
@@ -31,28 +32,12 @@ pub struct LoadArgs {
 /// Preset of every client's link.
 const LINK_PRESET: &str = "Average (UE)";
 
-/// Durations of server frames in milliseconds.
-struct Ticks {
-    cpu: Vec<f64>,
-    wall: Vec<f64>,
-}
-
-impl Ticks {
-    fn of(frames: &[server_process::Frame]) -> Self {
-        Self {
-            cpu: frames.iter().map(|frame| frame.cpu.as_secs_f64() * 1e3).collect(),
-            wall: frames.iter().map(|frame| frame.wall.as_secs_f64() * 1e3).collect(),
-        }
-    }
-}
-
 pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
     let link = preset(LINK_PRESET)?.conditions();
     let seconds = args.seconds.unwrap_or(options.extent(4.0, 30.0));
     let granularity = system_info::cpu_granularity().as_secs_f64() * 1e6;
-    let what = "resolution of the processor clock; above 100, the tick times below are wall-clock times";
-    figures.add("cpu_clock_granularity_us", granularity).text(what)?;
+    figures.add("cpu_clock_granularity_us", granularity)?;
     if !args.players.is_empty() {
         for players in &args.players {
             fight((*players).max(1), 64, seconds, link, options, &mut figures)?;
@@ -84,12 +69,11 @@ fn fight(
     let empty = crowd.server.state()?.bytes;
     crowd.fill(players, link)?;
     crowd.run(3.0)?;
-    let (bytes, rounds, before) = (crowd.bytes(), crowd.rounds(), crowd.server.state()?);
+    let (bytes, before) = (crowd.bytes(), crowd.server.state()?);
     crowd.server.laps()?;
     crowd.frames.clear();
     crowd.run(seconds)?;
     let laps = crowd.server.laps()?;
-    let mut ticks = Ticks::of(&crowd.frames);
     let count = crowd.frames.len() as f64;
     let state = crowd.server.state()?;
     // Kicks before the measurement come from clients that had to reconnect while joining.
@@ -97,42 +81,25 @@ fn fight(
     if state.connected < players || kicked > 0 {
         return Err(format!("of {players} players {} are connected, {kicked} were kicked", state.connected));
     }
-    let firing = (crowd.rounds() - rounds) as f64 / players as f64 / seconds;
-    let moving = (state.moves - before.moves) as f64 / players as f64 / seconds;
-    let of = format!("{players} players at {hz} Hz, {firing:.1} rounds and {moving:.1} moves/s per player");
     let key = |name: &str| format!("tick_{name}_ms_{suffix}");
-    figures.add(key("p50"), median(&mut ticks.cpu)).text(format!("median processor time per tick; {of}"))?;
-    figures
-        .add(key("p99"), quantile(&mut ticks.cpu, 0.99))
-        .text(format!("99th percentile of {count} ticks"))?;
-    figures.add(key("p999"), quantile(&mut ticks.cpu, 0.999)).text("99.9th percentile")?;
-    figures
-        .add(key("wall_p99"), quantile(&mut ticks.wall, 0.99))
-        .text("wall clock, other processes included")?;
-    figures
-        .add(format!("rss_mb_{suffix}"), state.bytes as f64 / 1e6)
-        .text("resident memory of the server")?;
+    for (name, q) in [("p50", 0.5), ("p99", 0.99), ("p999", 0.999)] {
+        figures.add(key(name), Frame::quantile_ms(&crowd.frames, |frame| frame.cpu, q))?;
+    }
+    figures.add(key("wall_p99"), Frame::quantile_ms(&crowd.frames, |frame| frame.wall, 0.99))?;
+    figures.add(format!("rss_mb_{suffix}"), state.bytes as f64 / 1e6)?;
     let per_player = state.bytes.saturating_sub(empty) as f64 / 1e6 / players as f64;
-    figures
-        .add(format!("rss_mb_per_player_{suffix}"), per_player)
-        .text("above the memory of an empty server")?;
+    figures.add(format!("rss_mb_per_player_{suffix}"), per_player)?;
     let (mut up, mut down) = (0, 0);
     for (now, before) in crowd.bytes().into_iter().zip(bytes) {
         up += now.0 - before.0;
         down += now.1 - before.1;
     }
     let rate = |bytes: u64| bytes as f64 / players as f64 / seconds;
-    figures
-        .add(format!("bytes_per_s_down_{suffix}"), rate(down))
-        .text("to each client, IP and UDP included")?;
-    figures
-        .add(format!("bytes_per_s_up_{suffix}"), rate(up))
-        .text("from each client, IP and UDP included")?;
+    figures.add(format!("bytes_per_s_down_{suffix}"), rate(down))?;
+    figures.add(format!("bytes_per_s_up_{suffix}"), rate(up))?;
     for (name, nanos) in laps {
         let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        figures
-            .add(format!("us_{suffix}_{name}"), nanos as f64 / 1e3 / count)
-            .text("µs per tick, average")?;
+        figures.add(format!("us_{suffix}_{name}"), nanos as f64 / 1e3 / count)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod frame_profile;
 mod load;
 mod movement;
 mod open;
+mod parallel;
 mod pawns;
 mod prediction;
 mod prelude;

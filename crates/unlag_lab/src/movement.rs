@@ -40,18 +40,12 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     }
     add_replays(&mut figures, &courses)?;
     let saving = |c: &LevelBenchmark| c.ours.total / c.cheap.total;
-    figures.add("cheap_step_ratio", courses.iter().map(saving).fold(f64::INFINITY, f64::min)).text(
-        "full step time over cheap step time from the same states, total times, smallest of the levels",
-    )?;
-    figures.add("flat_speed_loss_percent", loss).text("% of 1 km straight ahead on a floor of one box")?;
-    figures.add("kcc_speed_loss_percent_flat", kcc_loss).text("the same for rapier's controller")?;
+    figures.add("cheap_step_ratio", courses.iter().map(saving).fold(f64::INFINITY, f64::min))?;
+    figures.add("flat_speed_loss_percent", loss)?;
+    figures.add("kcc_speed_loss_percent_flat", kcc_loss)?;
     let most = |of: fn(&LevelBenchmark) -> f64| courses.iter().map(of).fold(0.0, f64::max);
-    figures
-        .add("allocs_per_move", most(|c| c.allocations))
-        .text(format!("heap allocations per move after warm-up, {moves} moves, largest of the levels"))?;
-    figures
-        .add("kcc_allocs_per_move", most(|c| c.kcc_allocations))
-        .text("the same for rapier's controller")?;
+    figures.add("allocs_per_move", most(|c| c.allocations))?;
+    figures.add("kcc_allocs_per_move", most(|c| c.kcc_allocations))?;
     for course in &courses {
         add_moves(&mut figures, course)?;
     }
@@ -64,38 +58,26 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
 }
 
 fn add_ratio(figures: &mut Figures, course: &LevelBenchmark) -> Result<(), String> {
-    let LevelBenchmark { level, moves, ours, kcc, kcc_without_pull, scattered, metres, kcc_metres, .. } =
-        course;
+    let LevelBenchmark { level, ours, kcc, kcc_without_pull, scattered, .. } = course;
     let unpulled = kcc_without_pull.total / ours.total;
-    figures.add(format!("kcc_ratio_{level}"), kcc.total / ours.total).text(format!(
-        "rapier's time over ours for the same {moves} moves, clock read every 20; {unpulled:.2} if rapier's \
-         capsule is not pulled down, {scattered:.2} in scattered order; ours moved {metres:.0} m, rapier's \
-         {kcc_metres:.0} m"
-    ))
+    let note = format!("{unpulled:.2} without the pull to the floor, {scattered:.2} in scattered order");
+    figures.add_noted(format!("kcc_ratio_{level}"), kcc.total / ours.total, note)
 }
 
 fn add_moves(figures: &mut Figures, course: &LevelBenchmark) -> Result<(), String> {
     let LevelBenchmark { level, ours, kcc, cheap, .. } = course;
-    for (name, times, of) in
-        [("ours", ours, "ours, clock reads included"), ("kcc", kcc, "rapier's controller")]
-    {
-        figures
-            .add(format!("{name}_median_us_{level}"), times.median)
-            .text(format!("µs per move of {of}"))?;
-        figures.add(format!("{name}_p99_us_{level}"), times.p99).text("µs, 99th percentile of the same")?;
+    for (name, times) in [("ours", ours), ("kcc", kcc)] {
+        figures.add(format!("{name}_median_us_{level}"), times.median)?;
+        figures.add(format!("{name}_p99_us_{level}"), times.p99)?;
     }
-    figures
-        .add(format!("cheap_step_ratio_{level}"), ours.total / cheap.total)
-        .text("full step time over cheap step time")
+    figures.add(format!("cheap_step_ratio_{level}"), ours.total / cheap.total)
 }
 
 fn add_replays(figures: &mut Figures, courses: &[LevelBenchmark]) -> Result<(), String> {
     for (key, name) in [("replay96_flat_us", "flat"), ("replay96_clutter_us", "clutter")] {
         let micros = courses.iter().find(|on| on.level == name).map_or(f64::NAN, |on| on.replay);
-        figures.add(key, micros).text("µs for 96 moves in a row, median of 200 replays")?;
+        figures.add(key, micros)?;
     }
     let differing: usize = courses.iter().map(|course| course.differing).sum();
-    figures
-        .add("replays_differing", differing as f64)
-        .text("replays whose end differs from the record in any bit")
+    figures.add("replays_differing", differing as f64)
 }

@@ -1,5 +1,7 @@
 //! Pawns of an app by owner or name, and the bytes that they exchange with the network.
 
+use bevy_unlag_testkit::traces;
+
 use crate::prelude::*;
 
 /// Returns a client's own pawn and its name.
@@ -46,4 +48,23 @@ pub fn deliver_acks(client: &mut App, pawn: Entity, acks: impl IntoIterator<Item
     if let Some(mut mailbox) = client.world_mut().get_mut::<IncomingMoveAcks>(pawn) {
         acks.into_iter().for_each(|bytes| mailbox.deliver(bytes));
     }
+}
+
+/// Returns the simulated link of a client.
+pub fn net_sim(client: &mut App) -> Option<&NetSim> {
+    let world = client.world_mut();
+    world.query::<&NetSim>().iter(world).next()
+}
+
+/// Returns the distances in metres between the positions of a client's own pawn on the server and on the
+/// client after the same moves, and the client's moves. Both apps must record [`MoveTrace`]s.
+///
+/// # Errors
+/// Returns a message if the client has no pawn.
+pub fn owner_errors(server: &mut App, client: &mut App) -> Result<(Vec<f32>, Vec<(Tick, Vec3)>), String> {
+    let (_, id) = own_pawn(client)?;
+    let [server, owner] = [server, client].map(|app| traces(app).remove(&id).unwrap_or_default());
+    let server: HashMap<Tick, Vec3> = server.into_iter().collect();
+    let errors = owner.iter().filter_map(|(tick, place)| Some(place.distance(*server.get(tick)?)));
+    Ok((errors.collect(), owner))
 }

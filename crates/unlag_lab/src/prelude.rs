@@ -18,4 +18,6 @@ pub use unlag_examples::{
     stepped_match::{Match, MatchOptions},
 };
 
-pub use crate::{Options, chart::Chart, figure_table::Figures, pawns::*, preset, statistics::*};
+pub use crate::{
+    Options, chart::Chart, figure_table::Figures, parallel::in_parallel, pawns::*, preset, statistics::*,
+};

@@ -58,28 +58,22 @@ pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
             memory = resident_bytes();
         }
     }
-    soak.rest(seconds);
+    soak.watch.second = seconds;
+    soak.rest();
     let mut figures = Figures::default();
     let breaks = soak.watch.breaks as f64;
-    let what =
-        format!("{minutes} minutes, seed {}, {} joins, {} links", options.seed, soak.joins, soak.links);
-    figures.add("soak_invariant_breaks", breaks).text(what)?;
-    figures
-        .add("soak_kicked_adversaries", soak.watch.kicked as f64)
-        .text("kicks of cheaters for their packets")?;
+    let note = format!("{minutes} minutes, {} joins", soak.joins);
+    figures.add_noted("soak_invariant_breaks", breaks, note)?;
+    figures.add("soak_kicked_adversaries", soak.watch.kicked as f64)?;
     let report = soak.game.report();
     let steady = &report.players[0].shot_stats;
     let agreed = steady.unclamped().confirmed_of_drawn().ok_or("the first player drew no hit")?;
-    figures
-        .add("soak_agreement_percent", agreed)
-        .text("% of the hits drawn by the player who never leaves")?;
-    figures.add("soak_rounds", steady.shots as f64).text("rounds fired by that player")?;
-    figures.add("soak_lost_verdicts", steady.lost as f64).text("rounds of that player without a verdict")?;
+    figures.add("soak_agreement_percent", agreed)?;
+    figures.add("soak_rounds", steady.shots as f64)?;
+    figures.add("soak_lost_verdicts", steady.lost as f64)?;
     let growth = resident_bytes() as f64 / memory.max(1) as f64 - 1.0;
-    figures
-        .add("soak_rss_growth_percent", growth * 100.0)
-        .text("% after the first quarter, all apps together")?;
-    figures.add("soak_digest", f64::from(soak.watch.digest)).text("hash of all positions at every rest")?;
+    figures.add("soak_rss_growth_percent", growth * 100.0)?;
+    figures.add("soak_digest", f64::from(soak.watch.digest))?;
     Ok(figures)
 }
 
@@ -89,7 +83,6 @@ struct Soak {
     lives: [PlayerState; PLAYERS],
     watch: Invariants,
     joins: u32,
-    links: u32,
 }
 
 impl Soak {
@@ -106,7 +99,6 @@ impl Soak {
             lives: [PlayerState::Playing; PLAYERS],
             watch: Invariants::new(seed),
             joins: 0,
-            links: 0,
         };
         invariants::record_kicks(&mut this.game.server);
         adversaries::make_cheaters(&mut this.game, seed);
@@ -115,15 +107,15 @@ impl Soak {
     }
 
     fn second(&mut self, second: u64) -> Result<(), String> {
+        self.watch.second = second;
         if second % REST_INTERVAL == REST_INTERVAL - 1 {
-            self.rest(second);
+            self.rest();
             return Ok(());
         }
         for player in 0..PLAYERS {
             self.live(player, second)?;
             if self.rng.random_range(0..60) == 0 {
                 let link = preset(LINKS[self.rng.random_range(0..LINKS.len())])?;
-                self.links += 1;
                 set_link(&mut self.game.clients[player], link.conditions());
             }
         }
@@ -142,7 +134,7 @@ impl Soak {
             }
         }
         self.game.run(Duration::from_secs(1).saturating_sub(first));
-        self.watch.check_values_and_kicks(&mut self.game, second);
+        self.watch.check_values_and_kicks(&mut self.game);
         Ok(())
     }
 
@@ -156,7 +148,7 @@ impl Soak {
             // Kicked, or the connection was lost.
             PlayerState::Playing if !playing => {
                 if player < HONEST {
-                    self.watch.report_break(second, format!("honest player {player} lost its connection"));
+                    self.watch.report_break(format!("honest player {player} lost its connection"));
                 }
                 self.lives[player] = PlayerState::Disconnected(second + 2);
             }
@@ -174,10 +166,7 @@ impl Soak {
             }
             PlayerState::Joining(since) if second > since + PATIENCE => {
                 if player < HONEST {
-                    self.watch.report_break(
-                        second,
-                        format!("player {player} could not rejoin within {PATIENCE} s"),
-                    );
+                    self.watch.report_break(format!("player {player} could not rejoin within {PATIENCE} s"));
                 }
                 self.lives[player] = PlayerState::Disconnected(second + 1);
             }
@@ -191,8 +180,8 @@ impl Soak {
     }
 
     /// Pauses all input and checks that both sides agree.
-    fn rest(&mut self, second: u64) {
-        self.watch.check_at_rest(&mut self.game, |player| self.lives[player] == PlayerState::Playing, second);
+    fn rest(&mut self) {
+        self.watch.check_at_rest(&mut self.game, |player| self.lives[player] == PlayerState::Playing);
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bevy::math::Vec3;
 use bevy_unlag_movement::CapsuleState;
 
-use crate::statistics::{mean, median, quantile};
+use crate::statistics::{mean, median};
 
 /// Age of a correction in ticks.
 pub const DEPTH: u64 = 10;
@@ -55,8 +55,6 @@ pub struct Timing {
     pub mean_us: f64,
     /// Median processor time of a correction in µs.
     pub correction_us: f64,
-    /// First and third quartile of the same.
-    pub quartiles: [f64; 2],
     /// Median processor time of a client frame without a correction in µs.
     pub frame_us: f64,
     /// Number of corrections.
@@ -169,7 +167,6 @@ impl Samples {
         Ok(Timing {
             mean_us: trimmed_mean(&mut self.costs),
             correction_us: median(&mut self.costs),
-            quartiles: [0.25, 0.75].map(|q| quantile(&mut self.costs, q)),
             frame_us: median(&mut self.frames),
             corrections,
             steps: DEPTH * side.predicted() as u64,
@@ -187,6 +184,7 @@ fn trimmed_mean(numbers: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::quantile;
 
     #[test]
     fn quantile_and_trimmed_mean_ignore_outliers_and_are_nan_without_numbers() {

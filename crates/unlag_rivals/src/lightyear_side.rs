@@ -1,7 +1,5 @@
 //! lightyear side of the rollback benchmark: a server and a client with prediction over an in-process link.
 
-use std::net::{Ipv4Addr, SocketAddr};
-
 use bevy::prelude::*;
 use bevy_rapier3d::plugin::PhysicsSet;
 use bevy_unlag_core::{CurrentTick, MoveSystems, Tick};
@@ -9,22 +7,16 @@ use bevy_unlag_movement::CapsuleState;
 use cpu_time::ThreadTime;
 use lightyear::{
     crossbeam::CrossbeamIo,
-    prelude::{
-        client::{ClientPlugins, NetcodeClient, NetcodeConfig},
-        server::{self, NetcodeServer, ServerPlugins, Start},
-        *,
-    },
+    prelude::{client::ClientPlugins, server::ServerPlugins, *},
 };
 
 use crate::{
     CHARACTERS,
     corrections::{Counts, DEPTH, Side},
+    netcode,
     protocol::ProtocolPlugin,
     scene::{self, RollbackSteps, TICK, Walker, shove, states, step_walkers},
 };
-
-const PROTOCOL_ID: u64 = 64;
-const KEY: [u8; 32] = *b"unlag_rivals bench, not a secret";
 
 /// Frames until all characters are replicated and the clocks are synchronised.
 const WARM_UP: usize = 400;
@@ -46,7 +38,9 @@ impl LightyearSide {
     pub fn new(predicted: usize) -> Result<Self, String> {
         let (mut server, mut client) = (server_app(), client_app());
         let predicted = spawn_characters(&mut server, predicted);
-        connect(&mut server, &mut client)?;
+        let (client_io, server_io) = CrossbeamIo::new_pair();
+        let listener = netcode::listen(&mut server);
+        netcode::connect((&mut server, listener), &mut client, 1, [server_io, client_io])?;
         let mut side = Self { client, server, characters: [Vec::new(), predicted] };
         side.warm_up()?;
         // A client's clock runs ahead by the length of its link, which is very short here: shift it further,
@@ -142,10 +136,7 @@ fn server_app() -> App {
     let mut app = scene::app();
     app.add_plugins((ServerPlugins { tick_duration: TICK }, ProtocolPlugin))
         .add_systems(FixedPreUpdate, follow_timeline)
-        .add_systems(FixedUpdate, step_walkers::<()>.in_set(MoveSystems::Step))
-        .add_observer(|link: On<Add, LinkOf>, mut commands: Commands| {
-            commands.entity(link.entity).insert(ReplicationSender);
-        });
+        .add_systems(FixedUpdate, step_walkers::<()>.in_set(MoveSystems::Step));
     scene::finish_plugins(&mut app);
     app
 }
@@ -183,37 +174,4 @@ fn spawn_characters(server: &mut App, predicted: usize) -> Vec<Entity> {
     let mut characters: Vec<_> = characters.collect();
     characters.truncate(predicted);
     characters
-}
-
-/// Connects the apps by a pair of channels.
-fn connect(server: &mut App, client: &mut App) -> Result<(), String> {
-    let netcode = server::NetcodeConfig {
-        server_addr_check: false,
-        ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(KEY)
-    };
-    let listener = server.world_mut().spawn(NetcodeServer::new(netcode)).id();
-    server.world_mut().trigger(Start { entity: listener });
-    server.world_mut().flush();
-
-    let (client_io, server_io) = CrossbeamIo::new_pair();
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-    server.world_mut().spawn((
-        LinkOf { server: listener },
-        Link::default(),
-        PeerAddr(address),
-        Linked,
-        server_io,
-    ));
-    let auth = Authentication::Manual {
-        server_addr: address,
-        client_id: 1,
-        private_key: KEY,
-        protocol_id: PROTOCOL_ID,
-    };
-    let netcode = NetcodeClient::new(auth, NetcodeConfig::default())
-        .map_err(|error| format!("cannot create a connect token: {error}"))?;
-    let link = client.world_mut().spawn((Client, netcode, ReplicationReceiver, client_io)).id();
-    client.world_mut().trigger(Connect { entity: link });
-    client.world_mut().flush();
-    Ok(())
 }

@@ -26,30 +26,30 @@
 //!
 //! `cargo run --release --manifest-path crates/unlag_rivals/Cargo.toml -- [--json] [--quick] [--only TOPIC]`
 
-mod delay_line;
+mod corrections;
 /// Table and JSON output, shared with the lab.
 #[path = "../../unlag_lab/src/figure_table.rs"]
 mod figures;
-mod corrections;
-mod unlag_side;
+mod lightyear_side;
+mod netcode;
 mod protocol;
 mod rewind;
-mod lightyear_side;
 mod scene;
 mod smoothing;
 /// Quantiles and means, shared with the lab.
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../unlag_lab/src/statistics.rs"]
 mod statistics;
+mod unlag_side;
 
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
+use corrections::{Timing, measure};
 use figures::Figures;
-use corrections::{Timing, corrections};
-use unlag_side::UnlagSide;
-use rewind::Effort;
 use lightyear_side::LightyearSide;
+use rewind::Effort;
+use unlag_side::UnlagSide;
 
 /// Number of characters.
 const CHARACTERS: usize = 64;
@@ -116,28 +116,24 @@ fn rollbacks(figures: &mut Figures, corrections: usize) -> Result<(), String> {
     let mut ours = UnlagSide::new()?;
     let [all, one, ours] = measure([&mut all, &mut one, &mut ours], corrections)?;
 
-    let ratio = "mean processor time of correcting 1 of 64 characters, lightyear's over ours";
-    figures.add("rollback_cpu_ratio_64_predicted", all.mean_us / ours.mean_us).text(format!("{ratio}; all 64 predicted"))?;
-    figures.add("rollback_cpu_ratio_1_predicted", one.mean_us / ours.mean_us).text(format!("{ratio}; the others plainly replicated"))?;
-    let ratio = "the same with medians, which are less sensitive to other processes";
+    figures.add("rollback_cpu_ratio_64_predicted", all.mean_us / ours.mean_us)?;
+    figures.add("rollback_cpu_ratio_1_predicted", one.mean_us / ours.mean_us)?;
     let medians = |theirs: &Timing| theirs.correction_us / ours.correction_us;
-    figures.add("rollback_cpu_ratio_64_predicted_medians", medians(&all)).text(ratio)?;
-    figures.add("rollback_cpu_ratio_1_predicted_medians", medians(&one)).text(ratio)?;
-    add(figures, ["lightyear_rollback_us_64", "lightyear_frame_us_64", "lightyear_rollbacks_64"], &all)?;
-    add(figures, ["lightyear_rollback_us_1", "lightyear_frame_us_1", "lightyear_rollbacks_1"], &one)?;
-    add(figures, ["ours_replay_us", "ours_frame_us", "ours_corrections"], &ours)?;
-    figures.add("lightyear_steps_per_rollback_64", all.steps as f64).text("character steps per rollback")?;
-    figures.add("lightyear_steps_per_rollback_1", one.steps as f64).text("the same with one predicted character")?;
-    figures.add("ours_steps_per_replay", ours.steps as f64).text("character steps per replay")
-}
-
-fn add(figures: &mut Figures, keys: [&'static str; 3], timing: &Timing) -> Result<(), String> {
-    let [correction, frame, count] = keys;
-    let ([low, high], mean) = (timing.quartiles, timing.mean_us);
-    let middle = format!("µs, median; quartiles {low:.1} and {high:.1}; mean {mean:.1}");
-    figures.add(correction, timing.correction_us).text(middle)?;
-    figures.add(frame, timing.frame_us).text("µs of a client frame without a correction, median")?;
-    figures.add(count, timing.corrections as f64).text("corrections, each of them checked")
+    figures.add("rollback_cpu_ratio_64_predicted_medians", medians(&all))?;
+    figures.add("rollback_cpu_ratio_1_predicted_medians", medians(&one))?;
+    for (keys, timing) in [
+        (["lightyear_rollback_us_64", "lightyear_frame_us_64", "lightyear_rollbacks_64"], &all),
+        (["lightyear_rollback_us_1", "lightyear_frame_us_1", "lightyear_rollbacks_1"], &one),
+        (["ours_replay_us", "ours_frame_us", "ours_corrections"], &ours),
+    ] {
+        let values = [timing.correction_us, timing.frame_us, timing.corrections as f64];
+        for (key, value) in keys.into_iter().zip(values) {
+            figures.add(key, value)?;
+        }
+    }
+    figures.add("lightyear_steps_per_rollback_64", all.steps as f64)?;
+    figures.add("lightyear_steps_per_rollback_1", one.steps as f64)?;
+    figures.add("ours_steps_per_replay", ours.steps as f64)
 }
 
 #[cfg(test)]
@@ -148,7 +144,7 @@ mod tests {
     fn every_shove_is_corrected_once_on_all_sides() {
         let mut figures = Figures::default();
         rollbacks(&mut figures, 5).expect("every correction passes its checks");
-        let value = |key: &str| figures.iter().find(|f| f.key == key).map(|f| f.value);
+        let value = |key: &str| figures.0.iter().find(|f| f.key == key).map(|f| f.value);
         assert_eq!(value("lightyear_rollbacks_64"), Some(5.0));
         assert_eq!(value("ours_corrections"), Some(5.0));
         assert_eq!(value("lightyear_steps_per_rollback_64"), Some(640.0));

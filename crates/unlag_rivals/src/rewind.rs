@@ -19,19 +19,19 @@
 //! where they were seen. No target turns round within the history, so that this position is unique: on
 //! straight lines all interpolations agree.
 
-mod targets;
-mod oracle;
-mod unlag_side;
 mod lightyear_side;
+mod oracle;
+mod targets;
+mod unlag_side;
 
-use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*};
+use bevy::prelude::*;
 use cpu_time::{ProcessTime, ThreadTime};
 
-use crate::{figures::Figures, scene::finish_plugins, statistics::median};
-use targets::{TargetScene, Layout, PERIOD, Ray, Target};
-use oracle::{Answer, Truth, AnswerCheck};
+use crate::{figures::Figures, statistics::median};
+use lightyear_side::{LightyearSide, Setup};
+use oracle::{Answer, AnswerCheck, Truth};
+use targets::{Layout, PERIOD, Ray, Target, TargetScene};
 use unlag_side::UnlagSide;
-use lightyear_side::{Setup, LightyearSide};
 
 const SEED: u64 = 77;
 /// Numbers of targets, and the suffixes of their JSON keys.
@@ -39,7 +39,8 @@ const CROWDS: [(usize, &str); 2] = [(64, ""), (1_000, "_1000")];
 /// Sides whose costs are measured.
 const SIDES: [&str; 3] = ["lightyear_avian", "lightyear_avian_tuned", "ours"];
 /// Sides whose answers are checked.
-const CHECKED_SIDES: [&str; 4] = ["lightyear_avian", "lightyear_avian_tuned", "lightyear_avian_tuned_solid", "ours"];
+const CHECKED_SIDES: [&str; 4] =
+    ["lightyear_avian", "lightyear_avian_tuned", "lightyear_avian_tuned_solid", "ours"];
 /// Shots per round.
 const SHOTS: usize = 4_096;
 
@@ -152,42 +153,29 @@ trait Side {
     }
 }
 
-/// Finishes an app that has all its plugins and makes it single-threaded.
-fn finish(app: &mut App) {
-    finish_plugins(app);
-    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
-        schedule.set_executor(SingleThreadedExecutor::new());
-    }
-}
-
 /// Adds the costs of shots and recording, and the rates of wrong answers.
 ///
 /// # Errors
 /// Returns a message if a server does not fire its shots.
 pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
     for ((targets, suffix), rounds) in CROWDS.into_iter().zip(effort.rounds) {
-        let crowd = TargetScene::new(Layout::Scattered, targets, SHOTS, SEED);
-        let costs = costs(&crowd, rounds)?;
-        let hit = crowd.rays.iter().filter(|ray| Truth::of(ray, &crowd.targets).nearest.is_some()).count();
-        let of = format!("{rounds} times {SHOTS} shots, {:.0} % of them hit", percent(hit, SHOTS));
+        let costs = costs(&TargetScene::new(Layout::Scattered, targets, SHOTS, SEED), rounds)?;
         let [theirs, tuned, ours] = costs.map(|[shot, ..]| shot);
-        figures.add(format!("lightyear_avian_ratio{suffix}"), theirs / ours).text(format!("a shot at one of {targets} targets seen 150 ms ago: lightyear's default over ours"))?;
-        figures.add(format!("lightyear_avian_tuned_ratio{suffix}"), tuned / ours).text("the same with all of lightyear's targets spawned at the world's origin")?;
-        for (side, [shot, recording, frame]) in SIDES.into_iter().zip(costs) {
-            figures.add(format!("{side}_shot_us{suffix}"), shot).text(format!("µs per shot, median of {of}"))?;
-            figures.add(format!("{side}_record_us{suffix}"), recording).text(format!("µs to record a tick of {targets} targets, median; a whole frame takes {frame:.1}"))?;
+        figures.add(format!("lightyear_avian_ratio{suffix}"), theirs / ours)?;
+        figures.add(format!("lightyear_avian_tuned_ratio{suffix}"), tuned / ours)?;
+        for (side, [shot, recording]) in SIDES.into_iter().zip(costs) {
+            figures.add(format!("{side}_shot_us{suffix}"), shot)?;
+            figures.add(format!("{side}_record_us{suffix}"), recording)?;
         }
     }
-    for layout in Layout::ALL {
-        let judged = judged(layout, effort.judged)?;
-        let some = |some| percent(some, judged.shots);
-        for (side, wrong) in CHECKED_SIDES.into_iter().zip(judged.wrong) {
-            figures.add(format!("{side}_wrong_percent_{}", layout.name()), some(wrong.all())).text(format!("% of {} shots answered wrongly: {wrong}", judged.shots))?;
+    for (layout, name) in Layout::ALL {
+        let checked = checked(layout, effort.judged)?;
+        for (side, wrong) in CHECKED_SIDES.into_iter().zip(checked.wrong) {
+            let key = format!("{side}_wrong_percent_{name}");
+            figures.add_noted(key, percent(wrong, checked.shots), format!("of {} shots", checked.shots))?;
         }
-        figures.add(format!("shots_from_within_percent_{}", layout.name()), some(judged.within)).text(format!(
-                "% of them start in one of lightyear's envelopes; {:.1} % hit a target",
-                some(judged.hit)
-            ))?;
+        let within = percent(checked.within, checked.shots);
+        figures.add(format!("shots_from_within_percent_{name}"), within)?;
     }
     Ok(())
 }
@@ -196,8 +184,8 @@ fn percent(some: usize, all: usize) -> f64 {
     some as f64 / all as f64 * 100.0
 }
 
-/// Returns the costs of a shot, of recording a tick, and of a whole frame in µs, for each side.
-fn costs(crowd: &TargetScene, rounds: usize) -> Result<[[f64; 3]; 3], String> {
+/// Returns the costs of a shot and of recording a tick in µs, for each side.
+fn costs(crowd: &TargetScene, rounds: usize) -> Result<[[f64; 2]; 3], String> {
     let [mut theirs, mut tuned, mut without] =
         [Setup::AsItComes, Setup::Tuned, Setup::WithoutHistory].map(|setup| LightyearSide::new(crowd, setup));
     let [mut ours, mut ours_without] = [true, false].map(|remembers| UnlagSide::new(crowd, remembers));
@@ -211,60 +199,28 @@ fn costs(crowd: &TargetScene, rounds: usize) -> Result<[[f64; 3]; 3], String> {
         for ((side, without), all) in sides.into_iter().zip(&mut all) {
             let cost = side.round()?;
             if round > 0 {
-                all.push([cost.shot, cost.frame - without, cost.frame]);
+                all.push([cost.shot, cost.frame - without]);
             }
         }
     }
     Ok(all.map(|all| {
-        [0, 1, 2].map(|i| median(&mut all.iter().map(|cost: &[f64; 3]| cost[i]).collect::<Vec<_>>()))
+        [0, 1].map(|i| median(&mut all.iter().map(|cost: &[f64; 2]| cost[i]).collect::<Vec<_>>()))
     }))
-}
-
-/// Numbers of wrong answers by kind of error.
-#[derive(Clone, Copy, Default, Debug)]
-struct WrongAnswers {
-    not_the_nearest: usize,
-    lost: usize,
-    not_there: usize,
-}
-
-impl WrongAnswers {
-    fn note(&mut self, verdict: AnswerCheck) {
-        match verdict {
-            AnswerCheck::Right => {}
-            AnswerCheck::NotNearest => self.not_the_nearest += 1,
-            AnswerCheck::MissedHit => self.lost += 1,
-            AnswerCheck::WrongHit => self.not_there += 1,
-        }
-    }
-
-    fn all(&self) -> usize {
-        self.not_the_nearest + self.lost + self.not_there
-    }
-}
-
-impl core::fmt::Display for WrongAnswers {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { not_the_nearest, lost, not_there } = self;
-        write!(f, "{not_the_nearest} not the nearest, {lost} missed hits, {not_there} where no target was")
-    }
 }
 
 /// Checked answers of one layout.
 #[derive(Clone, Copy, Default, Debug)]
 struct CheckedAnswers {
     shots: usize,
-    /// Number of shots that hit a target.
-    hit: usize,
     /// Number of shots that start in an envelope.
     within: usize,
-    /// Wrong answers by side, in the order of [`CHECKED_SIDES`].
-    wrong: [WrongAnswers; 4],
+    /// Numbers of wrong answers by side, in the order of [`CHECKED_SIDES`].
+    wrong: [usize; 4],
 }
 
 /// Checks the answers for a number of crowds.
-fn judged(layout: Layout, crowds: u64) -> Result<CheckedAnswers, String> {
-    let mut judged = CheckedAnswers::default();
+fn checked(layout: Layout, crowds: u64) -> Result<CheckedAnswers, String> {
+    let mut checked = CheckedAnswers::default();
     for seed in 0..crowds {
         let crowd = TargetScene::new(layout, CROWDS[0].0, SHOTS / 2, SEED + 1 + seed);
         let [mut theirs, mut tuned] =
@@ -273,23 +229,22 @@ fn judged(layout: Layout, crowds: u64) -> Result<CheckedAnswers, String> {
         let mut ours = UnlagSide::new(&crowd, true);
         let sides: [&mut dyn Side; 4] = [&mut theirs, &mut tuned, &mut solid, &mut ours];
         let truths: Vec<_> = crowd.rays.iter().map(|ray| Truth::of(ray, &crowd.targets)).collect();
-        judged.shots += truths.len();
-        judged.hit += truths.iter().filter(|truth| truth.nearest.is_some()).count();
+        checked.shots += truths.len();
         let envelopes: Vec<_> = crowd.targets.iter().map(Target::envelope).collect();
         let within = |ray: &&Ray| {
             let about =
                 |(min, max): &(Vec3, Vec3)| ray.origin.cmpge(*min).all() && ray.origin.cmple(*max).all();
             envelopes.iter().any(about)
         };
-        judged.within += crowd.rays.iter().filter(within).count();
-        for (side, wrong) in sides.into_iter().zip(&mut judged.wrong) {
+        checked.within += crowd.rays.iter().filter(within).count();
+        for (side, wrong) in sides.into_iter().zip(&mut checked.wrong) {
             side.round()?;
             for ((ray, truth), answer) in crowd.rays.iter().zip(&truths).zip(side.answers()) {
-                wrong.note(truth.judge(ray, &crowd.targets, answer));
+                *wrong += usize::from(truth.judge(ray, &crowd.targets, answer) != AnswerCheck::Right);
             }
         }
     }
-    Ok(judged)
+    Ok(checked)
 }
 
 #[cfg(test)]
@@ -310,7 +265,8 @@ mod tests {
         let behind = Vec3::new(0.0, 0.9, -13.6);
         let ray = Ray { origin: Vec3::Y * 1.2, direction: Dir3::NEG_Z };
         for (velocity, theirs) in [(Vec3::Z * 6.0, 1), (Vec3::NEG_Z * 0.1, 0)] {
-            let crowd = TargetScene { targets: vec![stands, Target::running(behind, velocity)], rays: vec![ray] };
+            let crowd =
+                TargetScene { targets: vec![stands, Target::running(behind, velocity)], rays: vec![ray] };
             assert_eq!(Truth::of(&ray, &crowd.targets).nearest.map(|(target, _)| target), Some(0));
             assert_eq!(answers(&mut UnlagSide::new(&crowd, true)), [Some(0)]);
             for solid in [false, true] {
@@ -339,8 +295,8 @@ mod tests {
             let frames = allocation_counter::measure(|| _ = side.frames()).count_total;
             (shots, frames as f64 / f64::from(PERIOD))
         };
-        let [theirs, theirs_without] =
-            [Setup::Tuned, Setup::WithoutHistory].map(|setup| allocations(&mut LightyearSide::new(&crowd, setup)));
+        let [theirs, theirs_without] = [Setup::Tuned, Setup::WithoutHistory]
+            .map(|setup| allocations(&mut LightyearSide::new(&crowd, setup)));
         let [ours, ours_without] =
             [true, false].map(|remembers| allocations(&mut UnlagSide::new(&crowd, remembers)));
         println!("allocations for 500 shots: lightyear {}, ours {}", theirs.0, ours.0);

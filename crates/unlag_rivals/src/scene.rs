@@ -2,7 +2,12 @@
 
 use core::{f32::consts::TAU, time::Duration};
 
-use bevy::{ecs::query::QueryFilter, prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy};
+use bevy::{
+    ecs::{query::QueryFilter, schedule::SingleThreadedExecutor},
+    prelude::*,
+    state::app::StatesPlugin,
+    time::TimeUpdateStrategy,
+};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{CurrentTick, MoveModel, StepContext, Tick};
 use bevy_unlag_movement::{
@@ -70,6 +75,14 @@ pub fn app() -> App {
 pub fn finish_plugins(app: &mut App) {
     app.finish();
     app.cleanup();
+}
+
+/// Finishes the plugins and makes all schedules single-threaded.
+pub fn finish_single_threaded(app: &mut App) {
+    finish_plugins(app);
+    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
 }
 
 /// Returns the states of characters.

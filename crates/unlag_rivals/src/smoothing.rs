@@ -11,13 +11,13 @@
 //! [`min_delay`](lightyear::prelude::InterpolationConfig::min_delay) tuned for the link: the longest downlink
 //! latency and two intervals.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the lab asks for more"))]
+#[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../unlag_lab/src/smoothing/error_metrics.rs"]
 mod judge;
-mod link;
-mod unlag_side;
 mod lightyear_side;
+mod link;
 mod truth;
+mod unlag_side;
 
 use core::time::Duration;
 use std::time::Instant;
@@ -40,18 +40,12 @@ const SEED: u64 = 101;
 
 /// Measured links.
 const LINKS: [Link; 6] = [
-    Link { key: "10ms", name: "10 to 20 ms each way", latency: 0.01, jitter: 0.01, loss: 0.0 },
-    Link { key: "25ms", name: "25 to 35 ms each way", latency: 0.025, jitter: 0.01, loss: 0.0 },
-    Link { key: "50ms", name: "50 to 60 ms each way", latency: 0.05, jitter: 0.01, loss: 0.0 },
-    Link { key: "100ms", name: "100 to 110 ms each way", latency: 0.1, jitter: 0.01, loss: 0.0 },
-    Link { key: "150ms", name: "150 to 160 ms each way", latency: 0.15, jitter: 0.01, loss: 0.0 },
-    Link {
-        key: "article",
-        name: "50 to 116 ms each way, 5 % loss",
-        latency: 0.05,
-        jitter: 0.066,
-        loss: 0.05,
-    },
+    Link { key: "10ms", latency: 0.01, jitter: 0.01, loss: 0.0 },
+    Link { key: "25ms", latency: 0.025, jitter: 0.01, loss: 0.0 },
+    Link { key: "50ms", latency: 0.05, jitter: 0.01, loss: 0.0 },
+    Link { key: "100ms", latency: 0.1, jitter: 0.01, loss: 0.0 },
+    Link { key: "150ms", latency: 0.15, jitter: 0.01, loss: 0.0 },
+    Link { key: "article", latency: 0.05, jitter: 0.066, loss: 0.05 },
 ];
 
 /// Index of the link for the figures per path.
@@ -66,34 +60,34 @@ fn tuned(link: &Link) -> InterpolationConfig {
     InterpolationConfig::default().with_min_delay(Duration::from_secs_f64(longest) + TICK * INTERVAL * 2)
 }
 
-/// Results of one link.
-struct Watched {
-    /// Error metrics per side and path.
-    verdicts: [Runs; 4],
-    /// lightyear's estimates of round trip and jitter in milliseconds.
-    round_trip: (f64, f64),
-}
-
-/// Runs all links for a number of seconds in real time.
+/// Runs all links for a number of seconds in real time. Returns the error metrics per link, side and path, and the
+/// milliseconds by which a frame was late at most.
 ///
 /// # Errors
 /// Returns a message if a client does not join.
-fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
+fn watch(seconds: f64) -> Result<(Vec<[Runs; 4]>, f64), String> {
     let all = LEARNING + seconds + 1.0;
-    let truths = Path::ALL.map(|path| path.truth(all + 2.0, SEED));
+    let truths = Path::ALL.map(|(path, _)| path.truth(all + 2.0, SEED));
     let truths = truths.into_iter().collect::<Result<Vec<Truth>, String>>()?;
     let sent: Vec<Vec<Snapshot>> =
         truths.iter().map(|truth| truth.snapshots().iter().map(|s| s.quantised()).collect()).collect();
     let actors = truths.len();
 
-    let mut server =
-        lightyear_side::Server::new(sent.iter().map(|path| path.iter().map(Snapshot::position).collect()).collect());
+    let mut server = lightyear_side::Server::new(
+        sent.iter().map(|path| path.iter().map(Snapshot::position).collect()).collect(),
+    );
     let mut our_server = unlag_side::Server::new(actors);
     let mut theirs = Vec::new();
     for (i, link) in LINKS.iter().enumerate() {
         for config in [InterpolationConfig::default(), tuned(link)] {
             let id = theirs.len() as u64 + 2;
-            theirs.push(lightyear_side::Watcher::join(&mut server, id, actors, (*link, SEED + i as u64), config)?);
+            theirs.push(lightyear_side::Watcher::join(
+                &mut server,
+                id,
+                actors,
+                (*link, SEED + i as u64),
+                config,
+            )?);
         }
     }
     let mut ours: Vec<_> =
@@ -133,9 +127,8 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
 
     let from = LEARNING + offset / 64.0;
     let mut watched = Vec::new();
-    for (pair, ours) in theirs.chunks_exact_mut(2).zip(&ours) {
+    for (pair, ours) in theirs.chunks_exact(2).zip(&ours) {
         let [plain, tuned] = pair else { continue };
-        let round_trip = plain.round_trip();
         let verdict = |all: &[Vec<DrawnSample>]| -> Result<Runs, String> {
             let one = |(truth, seen): (&Truth, &Vec<DrawnSample>)| {
                 let seen: Vec<_> = seen.iter().filter(|seen| seen.now >= from).copied().collect();
@@ -147,9 +140,9 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
             };
             Ok(Runs(truths.iter().zip(all).map(one).collect::<Result<_, String>>()?))
         };
-        let verdicts =
+        let sides =
             [verdict(&plain.seen)?, verdict(&tuned.seen)?, verdict(&ours.seen[0])?, verdict(&ours.seen[1])?];
-        watched.push(Watched { verdicts, round_trip });
+        watched.push(sides);
     }
     Ok((watched, latest))
 }
@@ -160,45 +153,18 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
 /// Returns a message if nothing was drawn.
 pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
     let (watched, latest) = watch(seconds)?;
-    for (link, watched) in LINKS.iter().zip(&watched) {
-        let known = watched.round_trip;
-        for (side, verdicts) in SIDES.iter().zip(&watched.verdicts) {
-            let whose = match *side {
-                "lightyear" => "lightyear with its defaults".to_owned(),
-                "lightyear_tuned" => {
-                    format!("lightyear, min_delay {:.0} ms", tuned(link).min_delay.as_secs_f64() * 1_000.0)
-                }
-                "ours" => "ours".to_owned(),
-                _ => "ours with linear interpolation".to_owned(),
-            };
-            figures.add(format!("{side}_freeze_percent_{}", link.key), verdicts.mean(|v| v.frozen_percent)).text(format!(
-                    "% of frames that hardly move although they should, {}, an update every {INTERVAL} \
-                     ticks, mean of {} paths: {whose}; worst {:.3}; {} pops",
-                    link.name,
-                    verdicts.0.len(),
-                    verdicts.worst(|v| v.frozen_percent),
-                    verdicts.sum(|v| v.pops)
-                ))?;
-            figures.add(format!("{side}_delay_ms_{}", link.key), (verdicts.mean(|v| v.delay.0) - link.latency) * 1_000.0).text(format!(
-                    "ms that the drawn time is behind the fastest packet; its rate is {:.2} to {:.2} of \
-                     real time, {} frames go back in time; lightyear measured {:.1} ms of round trip, {:.1} \
-                     ms of jitter",
-                    -verdicts.worst(|v| -v.speed.0),
-                    verdicts.worst(|v| v.speed.1),
-                    verdicts.sum(|v| v.backward),
-                    known.0,
-                    known.1
-                ))?;
+    for (link, sides) in LINKS.iter().zip(&watched) {
+        for (side, runs) in SIDES.iter().zip(sides) {
+            let frozen = runs.mean(|v| v.frozen_percent);
+            figures.add(format!("{side}_freeze_percent_{}", link.key), frozen)?;
+            let delay = runs.mean(|v| v.delay) - link.latency;
+            figures.add(format!("{side}_delay_ms_{}", link.key), delay * 1_000.0)?;
         }
     }
-    for (i, path) in Path::ALL.into_iter().enumerate() {
-        for (side, verdicts) in SIDES.iter().zip(&watched[BY_PATH].verdicts) {
-            let verdict = &verdicts.0[i];
-            figures.add(format!("{side}_rms_cm_{}", path.name()), verdict.rms).text(format!(
-                    "cm from the delayed truth, RMS, {}, {} frames; max {:.2}; largest step error {:.2}",
-                    LINKS[BY_PATH].name, verdict.frames, verdict.max, verdict.step_excess
-                ))?;
+    for (i, (_, path)) in Path::ALL.into_iter().enumerate() {
+        for (side, runs) in SIDES.iter().zip(&watched[BY_PATH]) {
+            figures.add(format!("{side}_rms_cm_{path}"), runs.0[i].rms)?;
         }
     }
-    figures.add("watch_late_ms", latest).text("ms by which a frame of the benchmark was late at most, for lack of processor time")
+    figures.add("watch_late_ms", latest)
 }

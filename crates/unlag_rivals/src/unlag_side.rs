@@ -1,19 +1,20 @@
 //! `bevy_unlag` side of the rollback benchmark: a server and a client that exchange the bytes of their
 //! mailboxes.
 
+use std::collections::VecDeque;
+
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState};
 use bevy_unlag_prediction::{
-    IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionPlugin, PredictionStats,
-    AuthorityPawn, AutonomousPawn,
+    AuthorityPawn, AutonomousPawn, IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves,
+    PredictionPlugin, PredictionStats,
 };
 use bevy_unlag_smoothing::{SmoothingPlugin, SnapshotInbox};
 use cpu_time::ThreadTime;
 
 use crate::{
     CHARACTERS,
-    delay_line::DelayLine,
     corrections::{Counts, DEPTH, Side},
     scene::{self, Walker, shove, states, step_walkers},
 };
@@ -32,7 +33,10 @@ pub struct UnlagSide {
     pawn: [Entity; 2],
     /// Other characters on the client and on the server, in the same order.
     others: [Vec<Entity>; 2],
-    down: DelayLine<Downstream>,
+    /// Downlink traffic in flight.
+    down: VecDeque<Downstream>,
+    /// Frames that it takes.
+    delay: usize,
     frames: u32,
 }
 
@@ -49,7 +53,7 @@ impl UnlagSide {
             .add_systems(FixedUpdate, step_walkers::<With<Walker>>.in_set(MoveSystems::Step));
         let state = scene::start(Walker(0));
         let pawn = [
-            client.world_mut().spawn((AutonomousPawn::<CapsuleModel>::default())).id(),
+            client.world_mut().spawn(AutonomousPawn::<CapsuleModel>::default()).id(),
             server.world_mut().spawn((AuthorityPawn::<CapsuleModel>::default(), state)).id(),
         ];
         let walkers = (1..CHARACTERS).map(|i| Walker(i as u16));
@@ -63,14 +67,13 @@ impl UnlagSide {
         ];
         scene::finish_plugins(&mut client);
         scene::finish_plugins(&mut server);
-        let mut side = Self { client, server, pawn, others, down: DelayLine::default(), frames: 0 };
+        let mut side = Self { client, server, pawn, others, down: VecDeque::new(), delay: 0, frames: 0 };
         side.run(WARM_UP);
         // Without delay a correction is as old as the server's move queue is long; the link's delay adds the
         // rest.
         let depth = side.measured_depth()?;
         let missing = DEPTH.checked_sub(depth);
-        side.down
-            .lengthen(missing.ok_or(format!("ours: {depth} moves are queued without any delay"))? as usize);
+        side.delay = missing.ok_or(format!("ours: {depth} moves are queued without any delay"))? as usize;
         side.run(WARM_UP);
         Ok(side)
     }
@@ -125,7 +128,10 @@ impl Side for UnlagSide {
 
     fn frame(&mut self) -> f64 {
         let sent = self.send();
-        for arrived in self.down.transfer(vec![sent]) {
+        self.down.push_back(sent);
+        while self.down.len() > self.delay
+            && let Some(arrived) = self.down.pop_front()
+        {
             self.receive(arrived);
         }
         self.frames += 1;

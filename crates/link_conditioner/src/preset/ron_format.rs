@@ -6,7 +6,7 @@ use checked_ron::{RonError, RonFile, parse};
 use serde::Deserialize;
 
 use super::{LinkPreset, LinkPresets};
-use crate::conditioner::Pulse;
+use crate::conditioner::{LinkConditions, Pulse};
 
 /// Maximum delay, in milliseconds.
 const MAX_DELAY_MS: f64 = 60_000.0;
@@ -77,49 +77,53 @@ fn whole(field: &'static str, value: f64, low: f64, high: f64) -> Result<u32, Fi
     Ok(value as u32)
 }
 
+/// Returns a whole number of milliseconds within the bounds.
+fn milliseconds(field: &'static str, value: f64, low: f64, high: f64) -> Result<Duration, FieldError> {
+    whole(field, value, low, high).map(|ms| Duration::from_millis(ms.into()))
+}
+
+/// Returns a whole number of milliseconds as delay.
+fn delay(field: &'static str, value: f64) -> Result<Duration, FieldError> {
+    milliseconds(field, value, 0.0, MAX_DELAY_MS)
+}
+
 impl RawPreset {
     fn check(self) -> Result<LinkPreset, FieldError> {
         if self.name.trim().is_empty() {
             return Err(("name", "the name is empty; give the preset a name".to_owned()));
         }
-        let percent = |field, value| within(field, value, 0.0, 100.0).map(|value| value as f32);
-        let ms = |field, value| whole(field, value, 0.0, MAX_DELAY_MS);
-        let latency_ms = ms("latency_ms", self.latency_ms)?;
+        let share = |field, value| within(field, value, 0.0, 100.0).map(|percent| percent as f32 / 100.0);
+        let latency = delay("latency_ms", self.latency_ms)?;
         let both = self.pulse.map(|pulse| pulse.check("pulse")).transpose()?;
         let one_way = |field, pulse: Option<RawPulse>| match (pulse, both) {
             (Some(_), Some(_)) => Err((field, "pulse already applies both ways; keep one".to_owned())),
             (Some(pulse), None) => pulse.check(field).map(Some),
             (None, both) => Ok(both),
         };
-        Ok(LinkPreset {
-            latency_ms,
-            down_latency_ms: match self.down_latency_ms {
-                Some(other) => ms("down_latency_ms", other)?,
-                None => latency_ms,
-            },
-            jitter_ms: ms("jitter_ms", self.jitter_ms)?,
-            loss_percent: percent("loss_percent", self.loss_percent)?,
+        let down_latency = self.down_latency_ms.map(|ms| delay("down_latency_ms", ms)).transpose()?;
+        let up = LinkConditions {
+            latency,
+            jitter: delay("jitter_ms", self.jitter_ms)?,
+            loss: share("loss_percent", self.loss_percent)?,
             burst: within("burst", self.burst, 1.0, 10_000.0)? as f32,
-            duplication_percent: percent("duplication_percent", self.duplication_percent)?,
-            reorder_percent: percent("reorder_percent", self.reorder_percent)?,
-            reorder_ms: ms("reorder_ms", self.reorder_ms)?,
+            duplication: share("duplication_percent", self.duplication_percent)?,
+            reorder: share("reorder_percent", self.reorder_percent)?,
+            reorder_delay: delay("reorder_ms", self.reorder_ms)?,
             bytes_per_second: whole("bytes_per_second", self.bytes_per_second, 0.0, f64::from(u32::MAX))?,
             pulse: one_way("up_pulse", self.up_pulse)?,
-            down_pulse: one_way("down_pulse", self.down_pulse)?,
-            name: self.name,
-        })
+        };
+        let pulse = one_way("down_pulse", self.down_pulse)?;
+        let down = LinkConditions { latency: down_latency.unwrap_or(latency), pulse, ..up };
+        Ok(LinkPreset { name: self.name, up, down })
     }
 }
 
 impl RawPulse {
     fn check(self, field: &'static str) -> Result<Pulse, FieldError> {
-        let ms = |value, low, high| {
-            whole(field, value, low, high).map(|value| Duration::from_millis(u64::from(value)))
-        };
         Ok(Pulse {
-            period: ms(self.period_ms, 1.0, 3_600_000.0)?,
-            length: ms(self.length_ms, 0.0, self.period_ms)?,
-            latency: ms(self.latency_ms, 0.0, MAX_DELAY_MS)?,
+            period: milliseconds(field, self.period_ms, 1.0, 3_600_000.0)?,
+            length: milliseconds(field, self.length_ms, 0.0, self.period_ms)?,
+            latency: delay(field, self.latency_ms)?,
             loss: within(field, self.loss_percent, 0.0, 100.0)? as f32 / 100.0,
         })
     }

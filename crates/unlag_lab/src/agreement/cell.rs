@@ -47,16 +47,14 @@ pub struct CellConfig {
 impl CellConfig {
     /// Returns the settings for hitscan weapons with rewind, at 64 ticks and 60 frames per second.
     pub fn new(hits: u64, seed: u64) -> Self {
-        let (weapon, catch_up) = (MeasuredWeapon::Hitscan, CatchUp::Displayed);
-        let (rewind, max_age, scene) = (RewindMode::On, super::MAX_AGE, Scene::Platforms);
         Self {
             hits,
             seed,
-            rewind,
-            max_age,
-            weapon,
-            scene,
-            catch_up,
+            rewind: RewindMode::On,
+            max_age: super::MAX_AGE,
+            weapon: MeasuredWeapon::Hitscan,
+            scene: Scene::Platforms,
+            catch_up: CatchUp::Displayed,
             rate: SimulationRate::default(),
             fps: 60.0,
         }
@@ -70,8 +68,6 @@ pub struct CellResult {
     pub cell: Cell,
     /// Shots of all players.
     pub shot_stats: ShotStats,
-    /// Length of the match in seconds of simulated time.
-    pub seconds: f64,
     /// Average playout delay of the players in milliseconds.
     pub playout_ms: f64,
     /// Average bytes per second that a player sent and received, without UDP and IP headers.
@@ -116,7 +112,7 @@ impl Cell {
             rewind: rules.rewind,
             max_age: Some(rules.max_age),
             rate: rules.rate,
-            ..ServerOptions::default()
+            ..default()
         };
         let mut game = Match::start(&MatchOptions {
             players: PLAYERS,
@@ -124,7 +120,7 @@ impl Cell {
             seed,
             server,
             fps: rules.fps,
-            ..MatchOptions::default()
+            ..default()
         })?;
         for app in game.apps_mut() {
             app.insert_resource(rules.weapon.arsenal());
@@ -152,7 +148,6 @@ impl Cell {
         Ok(CellResult {
             cell: self,
             shot_stats: report.total(),
-            seconds,
             playout_ms: average(|player| player.playout_ms),
             bytes: (average(|player| player.bytes_up), average(|player| player.bytes_down)),
         })

@@ -79,7 +79,7 @@ mod tests {
         let clamped = HitCounts { rounds: 4, drawn: 3, confirmed: 2, agreed: 1 };
         let mut shot_stats = ShotStats::default();
         (shot_stats.shots, shot_stats.drawn, shot_stats.clamped) = (10, 9, clamped);
-        let played = CellResult { cell, shot_stats, seconds: 12.5, playout_ms: 48.25, bytes: (3.5, 4.5) };
+        let played = CellResult { cell, shot_stats, playout_ms: 48.25, bytes: (3.5, 4.5) };
         let kept = (|| {
             CellFile::open(&path)?.add(&played, &rules)?;
             // Interrupted in the middle of a line, twice.

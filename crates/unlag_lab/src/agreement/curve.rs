@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Cell;
 use crate::prelude::*;
 
 /// Draws `agreement.svg`.
@@ -11,10 +12,7 @@ use crate::prelude::*;
 pub fn plot(options: &Options, folder: &Path) -> Result<(), String> {
     let curve = |rewind| {
         [0_u32, 50, 100, 150, 200, 300].into_iter().map(move |rtt| {
-            let conditions = LinkConditions {
-                latency: Duration::from_millis(u64::from(rtt) / 2),
-                ..LinkConditions::PERFECT
-            };
+            let conditions = Cell { rtt, jitter: 0, loss: 0 }.conditions();
             let report = super::fight(options, 4, rewind, conditions, options.extent(4.0, 30.0))?;
             Ok((f64::from(rtt), report.total().confirmed_of_drawn().unwrap_or(0.0)))
         })
@@ -28,7 +26,7 @@ pub fn plot(options: &Options, folder: &Path) -> Result<(), String> {
             ("rewind on", curve(RewindMode::On).collect::<Result<_, String>>()?),
             ("rewind off", curve(RewindMode::Off).collect::<Result<_, String>>()?),
         ],
-        ..Chart::default()
+        ..default()
     }
     .draw(folder)
 }

@@ -1,13 +1,6 @@
 //! Agreement matrix: one match per link, in parallel on all cores.
 
-use std::{
-    path::Path,
-    sync::{
-        atomic::{AtomicUsize, Ordering},
-        mpsc,
-    },
-    thread,
-};
+use std::path::Path;
 
 use super::{
     cell::{Cell, CellConfig, CellResult},
@@ -83,37 +76,21 @@ pub const WEAPON_CELLS: [Cell; 3] = [
 pub fn play(plan: &Plan, file: Option<&Path>) -> Result<Vec<CellResult>, String> {
     let mut keep = file.map(CellFile::open).transpose()?;
     let stored = |cell: &Cell| keep.as_ref().and_then(|keep| keep.find(*cell, &plan.rules(*cell)));
-    let mut results: Vec<Option<CellResult>> = plan.cells.iter().map(stored).collect();
-    let left: Vec<usize> = (0..results.len()).filter(|place| results[*place].is_none()).collect();
-    let (all, next) = (results.len(), AtomicUsize::new(0));
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            let (sender, left, next) = (sender.clone(), &left, &next);
-            scope.spawn(move || {
-                while let Some(place) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let cell = plan.cells[*place];
-                    let played =
-                        cell.play(&plan.rules(cell)).map_err(|line| format!("{}: {line}", cell.name()));
-                    // The receiver is gone after the first failure.
-                    if sender.send((*place, played)).is_err() {
-                        return;
-                    }
-                }
-            });
+    let stored: Vec<Option<CellResult>> = plan.cells.iter().map(stored).collect();
+    let cells = plan.cells.iter().zip(&stored);
+    let left: Vec<Cell> = cells.filter(|(_, stored)| stored.is_none()).map(|(cell, _)| *cell).collect();
+    let (all, mut done) = (plan.cells.len(), plan.cells.len() - left.len());
+    let play = |cell: &Cell| cell.play(&plan.rules(*cell)).map_err(|line| format!("{}: {line}", cell.name()));
+    let mut played = in_parallel(&left, play, |played| {
+        if let Some(keep) = &mut keep {
+            keep.add(played, &plan.rules(played.cell))?;
         }
-        drop(sender);
-        let count = all - left.len();
-        for (done, (place, played)) in (count + 1..).zip(receiver) {
-            let played = played?;
-            if let Some(keep) = &mut keep {
-                keep.add(&played, &plan.rules(played.cell))?;
-            }
-            results[place] = Some(played);
-            if all > DEFAULT_CELLS.len() {
-                eprint!("\r{done} of {all} cells  {}", if done == all { "\n" } else { "" });
-            }
+        done += 1;
+        if all > DEFAULT_CELLS.len() {
+            eprint!("\r{done} of {all} cells  {}", if done == all { "\n" } else { "" });
         }
-        Ok(results.into_iter().flatten().collect())
-    })
+        Ok(())
+    })?
+    .into_iter();
+    Ok(stored.into_iter().filter_map(|stored| stored.or_else(|| played.next())).collect())
 }

@@ -1,5 +1,7 @@
 //! Prediction error of the pawn's owner, and bandwidth per client.
 
+use bevy_unlag_testkit::SteppedApps;
+
 use crate::prelude::*;
 
 /// Returns the largest distance in metres between the client's and the server's position after the same move,
@@ -7,34 +9,20 @@ use crate::prelude::*;
 /// there are no respawns.
 pub fn owner_error(rate: SimulationRate, seed: u64, seconds: f64) -> Result<(f64, usize), String> {
     let conditions = preset("Average (UE)")?.conditions();
-    let server = ServerOptions { trace: true, rate, ..ServerOptions::default() };
-    let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..MatchOptions::default() };
+    let server = ServerOptions { trace: true, rate, ..default() };
+    let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..default() };
     let mut played = Match::start(&options)?;
     for (player, client) in (0..).zip(&mut played.clients) {
-        client
-            .world_mut()
-            .insert_resource(ScriptedPlayer::touring(seed.wrapping_mul(31).wrapping_add(player)));
+        client.insert_resource(ScriptedPlayer::touring(seed.wrapping_mul(31).wrapping_add(player)));
     }
     played.run(Duration::from_secs_f64(seconds));
 
-    let world = played.server.world_mut();
-    let traces = world.query::<(&NetId, &MoveTrace)>();
-    let mut traces = traces;
-    let run: HashMap<NetId, HashMap<Tick, _>> =
-        traces.iter(world).map(|(id, trace)| (*id, trace.0.iter().copied().collect())).collect();
     let (mut largest, mut compared) = (0.0_f64, 0);
-    for client in &mut played.clients {
-        let world = client.world_mut();
-        let mut own = world.query::<(&NetId, &MoveTrace, &LocalControl)>();
-        for (id, trace, _) in own.iter(world) {
-            let Some(run) = run.get(id) else { continue };
-            for (tick, position) in &trace.0 {
-                if let Some(other) = run.get(tick) {
-                    largest = largest.max(f64::from(position.distance(*other)));
-                    compared += 1;
-                }
-            }
-        }
+    let SteppedApps { server, clients, .. } = &mut *played;
+    for client in clients {
+        let (errors, _) = owner_errors(server, client)?;
+        largest = errors.iter().copied().map(f64::from).fold(largest, f64::max);
+        compared += errors.len();
     }
     if compared == 0 { Err("no move was compared".to_owned()) } else { Ok((largest, compared)) }
 }
@@ -43,13 +31,10 @@ pub fn owner_error(rate: SimulationRate, seed: u64, seconds: f64) -> Result<(f64
 pub fn bytes(seed: u64, seconds: f64) -> Result<(f64, f64), String> {
     let conditions = preset("Good broadband")?.conditions();
     let flow = |players| -> Result<(f64, f64), String> {
-        let options = MatchOptions { players, seconds, conditions, seed, ..MatchOptions::default() };
+        let options = MatchOptions { players, seconds, conditions, seed, ..default() };
         let mut played = Match::start(&options)?;
         let totals = |played: &mut Match| {
-            let sims = played.clients.iter_mut().map(|client| {
-                let world = client.world_mut();
-                world.query::<&NetSim>().iter(world).map(NetSim::bytes).next().unwrap_or((0, 0))
-            });
+            let sims = played.clients.iter_mut().map(|client| net_sim(client).map_or((0, 0), NetSim::bytes));
             sims.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
         };
         let before = totals(&mut played);

@@ -17,16 +17,6 @@ pub enum MeasuredWeapon {
 }
 
 impl MeasuredWeapon {
-    /// Returns the name as used in JSON keys.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hitscan => "hitscan",
-            Self::Shotgun => "shotgun",
-            Self::Projectile => "projectile",
-            Self::Bolt => "bolt",
-        }
-    }
-
     /// Returns the projectile's speed in metres per second, or `None` for hitscan weapons.
     pub fn speed(self) -> Option<f32> {
         match self {

@@ -42,7 +42,7 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
     let tick = Duration::from_secs_f64(1.0 / f64::from(args.hz.clamp(1, 1_000)));
     let rate = SimulationRate { tick, ..default() };
-    let mut app = app::server(ServerOptions { rate, ..ServerOptions::default() });
+    let mut app = app::server(ServerOptions { rate, ..default() });
     app.insert_resource(TimeUpdateStrategy::ManualDuration(tick)).insert_resource(SpreadSecret(1));
     if args.laps {
         app.add_plugins(frame_profile::plugin);
@@ -93,6 +93,5 @@ fn state(app: &mut App) -> ServerCounters {
         connected: world.query_filtered::<(), (With<Link>, With<Connected>)>().iter(world).count(),
         kicked,
         refused,
-        moves: world.query::<&PredictionStats>().iter(world).map(|stats| stats.moves).sum(),
     }
 }

@@ -30,6 +30,13 @@ pub struct Frame {
     pub cpu: Duration,
 }
 
+impl Frame {
+    /// Returns a quantile of times of frames in milliseconds.
+    pub fn quantile_ms(frames: &[Self], time: impl Fn(&Self) -> Duration, q: f64) -> f64 {
+        quantile(&mut frames.iter().map(|frame| time(frame).as_secs_f64() * 1e3).collect::<Vec<_>>(), q)
+    }
+}
+
 /// Counters of the server process.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ServerCounters {
@@ -43,8 +50,6 @@ pub struct ServerCounters {
     pub kicked: u64,
     /// Datagrams and packets refused so far.
     pub refused: u64,
-    /// Moves simulated so far.
-    pub moves: u64,
 }
 
 impl ServerProcess {

@@ -4,9 +4,8 @@ use core::ops::Range;
 use std::thread;
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
-use bevy_unlag::guard::KickedByServer;
-use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
-use unlag_examples::{app, connection, reconnect, shot_stats::ShotStats, weapon_set::WeaponSet};
+use lightyear::prelude::{Client, Connected, Disconnected};
+use unlag_examples::{app, connection, reconnect, weapon_set::WeaponSet};
 
 use super::server_process::{Frame, ServerProcess};
 use crate::prelude::*;
@@ -24,8 +23,6 @@ pub struct LoadSession {
     pub clients: Vec<App>,
     tick: Duration,
     seed: u64,
-    /// Sent and received datagrams of clients that had to reconnect, up to then.
-    closed_links: (u64, u64),
     /// Durations of all server frames.
     pub frames: Vec<Frame>,
 }
@@ -43,7 +40,6 @@ impl LoadSession {
             clients: Vec::new(),
             tick,
             seed,
-            closed_links: (0, 0),
             frames: Vec::new(),
         })
     }
@@ -61,7 +57,6 @@ impl LoadSession {
         // One client frame per tick: every move is sent as soon as it exists.
         client.insert_resource(TimeUpdateStrategy::ManualDuration(self.tick));
         client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
-        client.init_resource::<LastKick>().add_systems(Last, LastKick::update);
         let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
         connection::connect_udp(&mut client, self.server.address, number + 1, sim)?;
         finish(&mut client);
@@ -106,7 +101,9 @@ impl LoadSession {
             }
         }
         self.wait_for(0..players)?;
-        self.arm();
+        for client in &mut self.clients {
+            client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
+        }
         Ok(())
     }
 
@@ -128,7 +125,17 @@ impl LoadSession {
                 self.redial(client)?;
             }
         }
-        self.join_error(clients, began.elapsed())
+        let playing = clients.clone().filter(|client| self.is_playing(*client)).count();
+        let state = self.server.state()?;
+        Err(format!(
+            "{playing} of {} clients joined within {JOINING} s, {:.1} s of wall-clock time; the server has {} \
+             links, {} connected, and kicked {} clients",
+            clients.len(),
+            began.elapsed().as_secs_f64(),
+            state.links,
+            state.connected,
+            state.kicked
+        ))
     }
 
     /// Runs a tenth of a second, no faster than the wall clock: netcode times out after 3 simulated seconds,
@@ -149,53 +156,7 @@ impl LoadSession {
         if ended.iter(world).next().is_none() {
             return Ok(());
         }
-        let (sent, heard) = datagrams(world);
-        self.closed_links.0 += sent;
-        self.closed_links.1 += heard;
         reconnect::reconnect_udp(world, self.server.address, client as u64 + 1)
-    }
-
-    /// Returns an error with the state of all connections.
-    fn join_error(&mut self, clients: Range<usize>, wall: Duration) -> Result<(), String> {
-        let playing = clients.clone().filter(|client| self.is_playing(*client)).count();
-        let (mut sent, mut heard) = self.closed_links;
-        let (mut connected, mut connecting) = (0, 0);
-        let mut kick = String::new();
-        for client in &mut self.clients[clients.clone()] {
-            let world = client.world_mut();
-            if let Some(reason) = world.resource::<LastKick>().0 {
-                kick = format!("; the last one was told: {reason}");
-            }
-            let mut links = world.query_filtered::<(Has<Connected>, Has<Connecting>), With<Client>>();
-            for (is_connected, is_connecting) in links.iter(world) {
-                connected += usize::from(is_connected);
-                connecting += usize::from(is_connecting);
-            }
-            let (up, down) = datagrams(world);
-            sent += up;
-            heard += down;
-        }
-        let disconnected = clients.len().saturating_sub(connected + connecting);
-        let server = self.server.state()?;
-        Err(format!(
-            "{playing} of {} clients joined within {JOINING} s, {:.1} s of wall-clock time: {connecting} \
-             connecting, {connected} connected, {disconnected} disconnected; they sent {sent} datagrams and \
-             received {heard}; the server has {} links, {} connected, has refused {} datagrams and kicked {} \
-             clients{kick}",
-            clients.len(),
-            wall.as_secs_f64(),
-            server.links,
-            server.connected,
-            server.refused,
-            server.kicked
-        ))
-    }
-
-    /// Lets all clients open fire.
-    fn arm(&mut self) {
-        for client in &mut self.clients {
-            client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
-        }
     }
 
     /// Returns whether a client is connected and has a pawn.
@@ -212,21 +173,11 @@ impl LoadSession {
     pub fn bytes(&mut self) -> Vec<(u64, u64)> {
         /// UDP and IP header bytes per datagram.
         const HEADERS: u64 = 28;
-        let read = |client: &mut App| {
-            let world = client.world_mut();
-            let mut sims = world.query::<&NetSim>();
-            let sim = sims.iter(world).next();
-            sim.map_or((0, 0), |sim| {
-                let (up, down) = sim.bytes();
-                (up + HEADERS * sim.up_counters().sent, down + HEADERS * sim.down_counters().sent)
-            })
+        let with_headers = |sim: &NetSim| {
+            let (up, down) = sim.bytes();
+            (up + HEADERS * sim.up_counters().sent, down + HEADERS * sim.down_counters().sent)
         };
-        self.clients.iter_mut().map(read).collect()
-    }
-
-    /// Returns the number of rounds that all clients have fired so far.
-    pub fn rounds(&self) -> u64 {
-        self.clients.iter().map(|client| client.world().resource::<ShotStats>().shots).sum()
+        self.clients.iter_mut().map(|client| net_sim(client).map_or((0, 0), with_headers)).collect()
     }
 
     /// Returns the number of corrections of every client so far.
@@ -238,22 +189,4 @@ impl LoadSession {
         };
         self.clients.iter_mut().map(read).collect()
     }
-}
-
-/// Reason of the last kick of a client.
-#[derive(Resource, Default)]
-struct LastKick(Option<KickedByServer>);
-
-impl LastKick {
-    fn update(mut kicks: MessageReader<KickedByServer>, mut last: ResMut<Self>) {
-        last.0 = kicks.read().last().copied().or(last.0);
-    }
-}
-
-/// Returns the datagrams that a client has sent and received.
-fn datagrams(world: &mut World) -> (u64, u64) {
-    let mut sims = world.query::<&NetSim>();
-    sims.iter(world).fold((0, 0), |(sent, heard), sim| {
-        (sent + sim.up_counters().delivered, heard + sim.down_counters().sent)
-    })
 }

@@ -6,7 +6,7 @@ use super::{
     levels::Level,
     rapier_controller::{RapierController, with_rapier_controller},
     timing::{Times, race},
-    unlag_mover::{Move, UnlagMover, Walk, record, with_mover},
+    unlag_mover::{Move, UnlagMover, record, with_mover},
 };
 use crate::prelude::*;
 
@@ -19,8 +19,6 @@ const REPLAYS: usize = 200;
 pub struct LevelBenchmark {
     /// Name of the level as used in JSON keys.
     pub level: &'static str,
-    /// Number of recorded moves.
-    pub moves: usize,
     /// Our full step.
     pub ours: Times,
     /// Our cheap step for simulated proxies.
@@ -32,11 +30,6 @@ pub struct LevelBenchmark {
     /// Rapier's time over ours in scattered order, in which a mover cannot profit from state cached in the
     /// previous move.
     pub scattered: f64,
-    /// Distance that our step covered in all moves, in metres.
-    pub metres: f64,
-    /// Distance that rapier's controller covered in the same moves, each from our starting position, in
-    /// metres.
-    pub kcc_metres: f64,
     /// Heap allocations per move of ours.
     pub allocations: f64,
     /// Heap allocations per move of rapier's controller.
@@ -65,22 +58,21 @@ impl LevelBenchmark {
         let (mut moving, mut still) = (level.app(true), level.app(false));
         moving.world_mut().resource_mut::<CapsuleConfig>().backend = backend;
         with_mover(&mut moving, |ours| {
-            let walk = record(ours, level, moves, seed)?;
+            let moves = record(ours, level, moves, seed)?;
             with_rapier_controller(&mut still, |theirs| {
-                Ok(Self::measure(level, &walk, passes, ours, theirs, open))
+                Ok(Self::measure(level, &moves, passes, ours, theirs, open))
             })
         })
     }
 
     fn measure(
         level: &Level,
-        walk: &Walk,
+        moves: &[Move],
         passes: usize,
         ours: &UnlagMover<'_, '_, '_>,
         theirs: &RapierController<'_>,
         open: &UnlagMover<'_, '_, '_>,
     ) -> Self {
-        let moves = &walk.moves;
         let requests = theirs.requests(moves, open, theirs.fall());
         let unpulled = theirs.requests(moves, open, Vec3::ZERO);
 
@@ -116,14 +108,11 @@ impl LevelBenchmark {
         let (replay, differing) = replays(moves, ours);
         Self {
             level: level.name,
-            moves: moves.len(),
             ours: times[0],
             kcc: times[1],
             kcc_without_pull: times[2],
             cheap: times[3],
             scattered: scattered[1].total / scattered[0].total,
-            metres: walk.metres,
-            kcc_metres: requests.iter().map(|w| f64::from(theirs.step(w).with_y(0.0).length())).sum(),
             allocations: our_allocations,
             kcc_allocations,
             replay,

@@ -77,43 +77,35 @@ pub struct Move {
     pub place: Vec3,
 }
 
-/// Recorded walk.
-pub struct Walk {
-    /// Consecutive moves; moves in the air over a platform are left out.
-    pub moves: Vec<Move>,
-    /// Distance that the feet covered over the level, in metres.
-    pub metres: f64,
-}
-
-/// Records a walk through a level by a seeded script.
+/// Records consecutive moves of a walk through a level by a seeded script, without those in the air over a platform.
 ///
 /// # Errors
 /// Returns a message if the pawn falls out of the level or off the platform.
-pub fn record(ours: &UnlagMover<'_, '_, '_>, level: &Level, moves: usize, seed: u64) -> Result<Walk, String> {
+pub fn record(
+    ours: &UnlagMover<'_, '_, '_>,
+    level: &Level,
+    moves: usize,
+    seed: u64,
+) -> Result<Vec<Move>, String> {
     let mut script = WalkScript::new(seed, level.reach, level.jumps);
-    let mut walk = Walk { moves: Vec::with_capacity(moves), metres: 0.0 };
+    let mut walk = Vec::with_capacity(moves);
     let mut events = Vec::new();
     let (mut state, Tick(first)) = ours.dropped(level.start);
     let mut place = level.place(&state).unwrap_or_default();
-    let lost = |after: usize| format!("{}: the pawn was lost after {after} moves", level.name);
     for tick in first.. {
         let here = level.place(&state);
         place = here.unwrap_or(place);
         let input = script.next(place);
-        let next = ours.step(&state, &input, Tick(tick), &mut events);
-        if let Some(place) = here {
-            walk.moves.push(Move { state, input, tick: Tick(tick), place });
-            let there = level.place(&next).unwrap_or(place);
-            walk.metres += f64::from((there - place).with_y(0.0).length());
+        if here.is_some() {
+            walk.push(Move { state, input, tick: Tick(tick), place });
         }
-        state = next;
-        if walk.moves.len() == moves {
+        state = ours.step(&state, &input, Tick(tick), &mut events);
+        if walk.len() == moves {
             break;
         }
         // A few moves in the air are tolerated.
-        let recorded = walk.moves.len();
-        if state.position.y < -20.0 || (tick - first) as usize > recorded + moves / 20 {
-            return Err(lost(recorded));
+        if state.position.y < -20.0 || (tick - first) as usize > walk.len() + moves / 20 {
+            return Err(format!("{}: the pawn was lost after {} moves", level.name, walk.len()));
         }
     }
     Ok(walk)

@@ -10,7 +10,7 @@ use bevy_unlag::{
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
-use super::level;
+use super::{join, level};
 use crate::prelude::*;
 
 type Dasher = SoldierWith<Dash>;
@@ -89,18 +89,11 @@ fn client() -> App {
     client
 }
 
-/// Numbers of events that come more than once and of those that are missing, against how many there should be.
-fn double_and_lost(shown: usize, different: usize, expected: usize) -> (usize, usize) {
-    (shown - different, expected.saturating_sub(different))
-}
-
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let uses = options.extent(100, 1_000);
     let mut game = SteppedApps::new(server());
     for index in 0..2 {
-        let mut sim = NetSim::new(options.seed.wrapping_add(index));
-        sim.set(LinkConditions { latency: Duration::from_millis(150), loss: 0.1, ..default() });
-        game.join_over(client(), sim).map_err(|e| e.to_string())?;
+        join(&mut game, client(), options.seed.wrapping_add(index), 150, 0.1)?;
         // The first pawn belongs to the player that dashes.
         game.run(Duration::from_secs(4));
     }
@@ -116,7 +109,6 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     }
     let [owner, bystander] = [0, 1].map(|index| game.clients[index].world().resource::<Shown>());
     let different = |ticks: &[Tick]| ticks.iter().collect::<std::collections::HashSet<_>>().len();
-    let mut total = (0, 0);
     // The owner's last uses were still on their way when its machine was switched off.
     let last = server.dashes.iter().copied().reduce(|a, b| if b.is_newer_than(a) { b } else { a });
     let owned: Vec<_> = owner
@@ -126,23 +118,15 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         .filter(|tick| last.is_some_and(|last| !tick.is_newer_than(last)))
         .collect();
     let expected = different(&server.dashes).max(different(&owned));
-    for shown in [&server.dashes, &owned, &bystander.dashes] {
-        let (double, lost) = double_and_lost(shown.len(), different(shown), expected);
-        total = (total.0 + double, total.1 + lost);
-    }
-    let what = format!("{expected} uses of a dash at 300 ms, 10 % loss and 5 % forced corrections");
-    figures
-        .add("ability_double_effects", total.0 as f64)
-        .text(format!("effects shown twice, by the server, the owner and a bystander, of {what}"))?;
-    figures
-        .add("ability_lost_effects", total.1 as f64)
-        .text(format!("effects missing on one of these three, of {what}"))?;
+    let effects = [&server.dashes, &owned, &bystander.dashes];
+    let double: usize = effects.iter().map(|shown| shown.len() - different(shown)).sum();
+    let lost: usize = effects.iter().map(|shown| expected.saturating_sub(different(shown))).sum();
+    figures.add_noted("ability_double_effects", double as f64, format!("{expected} uses"))?;
+    figures.add("ability_lost_effects", lost as f64)?;
     let jumps = |shown: &Shown| -> Vec<Tick> {
         shown.cues.iter().filter(|(_, cue)| *cue == MoveCue::Jumped).map(|(tick, _)| *tick).collect()
     };
     let doubled: usize =
         [server, owner, bystander].map(jumps).iter().map(|ticks| ticks.len() - different(ticks)).sum();
-    figures
-        .add("events_doubled", doubled as f64)
-        .text(format!("jumps shown twice, by the same three, of {}", jumps(bystander).len()))
+    figures.add("events_doubled", doubled as f64)
 }

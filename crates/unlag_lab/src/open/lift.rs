@@ -1,9 +1,9 @@
 //! Rider of a lift that players call by a button: the owner's error, while it rides and at rest.
 
 use bevy_unlag::net::MessageRules;
-use bevy_unlag_testkit::{SteppedApps, TracePlugin, headless_app, traces};
+use bevy_unlag_testkit::{SteppedApps, TracePlugin, headless_app};
 
-use super::level;
+use super::{join, level};
 use crate::prelude::*;
 
 const RIDER: NetId = NetId(1);
@@ -68,31 +68,10 @@ fn press(mut button: ResMut<Button>, mut outbox: Outbox<CallLift>) {
     }
 }
 
-/// Distances between the owner's and the server's result of each move, in metres, and the height that the owner has
-/// climbed and descended.
-fn errors(game: &mut SteppedApps) -> Result<(Vec<f32>, f32), String> {
-    let mut paths = [traces(&mut game.server), traces(&mut game.clients[0])];
-    let [server, owner] = paths.each_mut().map(|paths| paths.remove(&RIDER).unwrap_or_default());
-    let ridden = owner.windows(2).map(|pair| (pair[1].1.y - pair[0].1.y).abs()).sum();
-    let server: HashMap<Tick, Vec3> = server.into_iter().collect();
-    let errors = owner.iter().filter_map(|(tick, place)| Some(place.distance(*server.get(tick)?)));
-    let errors: Vec<f32> = errors.collect();
-    if errors.len() < owner.len() / 2 {
-        return Err(format!(
-            "only {} of {} moves of the rider reached the server",
-            errors.len(),
-            owner.len()
-        ));
-    }
-    Ok((errors, ridden))
-}
-
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let calls = options.extent(8u32, 60);
     let mut game = SteppedApps::new(server());
-    let mut sim = NetSim::new(options.seed);
-    sim.set(LinkConditions { latency: Duration::from_millis(75), loss: 0.05, ..default() });
-    game.join_over(client(), sim).map_err(|e| e.to_string())?;
+    join(&mut game, client(), options.seed, 75, 0.05)?;
     game.run(Duration::from_secs(3));
     let mut rng = SmallRng::seed_from_u64(options.seed);
     for _ in 0..calls {
@@ -101,19 +80,23 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         game.run(Duration::from_millis(rng.random_range(700..5_000)));
     }
     game.run(Duration::from_secs(4));
-    let (errors, ridden) = errors(&mut game)?;
+    let SteppedApps { server, clients, .. } = &mut game;
+    let (errors, moves) = owner_errors(server, &mut clients[0])?;
+    if errors.len() < moves.len() / 2 {
+        return Err(format!(
+            "only {} of {} moves of the rider reached the server",
+            errors.len(),
+            moves.len()
+        ));
+    }
+    let ridden: f32 = moves.windows(2).map(|pair| (pair[1].1.y - pair[0].1.y).abs()).sum();
     if ridden < calls as f32 {
         return Err(format!("the rider has ridden {ridden} m only"));
     }
     let most = errors.iter().copied().fold(0.0, f32::max);
     let world = game.clients[0].world_mut();
     let corrections: u64 = world.query::<&PredictionStats>().iter(world).map(|own| own.corrections).sum();
-    figures.add("button_lift_owner_error_cm", f64::from(most) * 100.0).text(format!(
-        "cm between the owner's and the server's result of a move on a lift that is called by a button, maximum of {} \
-         moves over {ridden:.0} m, with rides that are interrupted, at 150 ms and 5 % loss",
-        errors.len()
-    ))?;
-    figures
-        .add("button_lift_corrections", corrections as f64)
-        .text(format!("corrections of that rider in {calls} calls"))
+    let note = format!("{} moves over {ridden:.0} m", errors.len());
+    figures.add_noted("button_lift_owner_error_cm", f64::from(most) * 100.0, note)?;
+    figures.add("button_lift_corrections", corrections as f64)
 }

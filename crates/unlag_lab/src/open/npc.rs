@@ -66,7 +66,5 @@ pub fn measure(figures: &mut Figures) -> Result<(), String> {
         return Err(format!("the character rose by {} m only", peak(npc)));
     }
     let error = error.fold((peak(npc) - peak(player)).abs(), f32::max);
-    figures.add("bot_push_error_cm", f64::from(error) * 100.0).text(
-        "cm between the heights of a character and of a player's pawn that are launched at 6 m/s, at the worst tick",
-    )
+    figures.add("bot_push_error_cm", f64::from(error) * 100.0)
 }

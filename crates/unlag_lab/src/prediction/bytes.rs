@@ -19,17 +19,8 @@ impl Sent {
     }
 }
 
-/// Behaviour of the players.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Players {
-    /// They run and turn in every tick.
-    Turning,
-    /// They fight without firing.
-    Unarmed,
-}
-
 fn start(conditions: LinkConditions, seed: u64) -> Result<Match, String> {
-    Match::start(&MatchOptions { players: 4, conditions, seed, ..MatchOptions::default() })
+    Match::start(&MatchOptions { players: 4, conditions, seed, ..default() })
 }
 
 fn totals(played: &mut Match) -> Sent {
@@ -44,21 +35,14 @@ fn totals(played: &mut Match) -> Sent {
     sent
 }
 
-/// Measures the move packets of four players that do not fire.
+/// Measures the move packets of four players that run and turn in every tick.
 ///
 /// # Errors
 /// Returns a message if a client cannot join.
-pub fn measure_moves(
-    conditions: LinkConditions,
-    players: Players,
-    seconds: f64,
-    seed: u64,
-) -> Result<Sent, String> {
+pub fn measure_moves(conditions: LinkConditions, seconds: f64, seed: u64) -> Result<Sent, String> {
     let mut played = start(conditions, seed)?;
-    if players == Players::Turning {
-        for (player, client) in (0..).zip(&mut played.clients) {
-            tick_script::take_over(client, TickScript(player));
-        }
+    for (player, client) in (0..).zip(&mut played.clients) {
+        tick_script::take_over(client, TickScript(player));
     }
     // Until the server's estimate of the loss has settled.
     played.run(Duration::from_secs(5));
@@ -77,10 +61,6 @@ pub struct RoundBytes {
     pub extra: f64,
     /// Bytes that the rounds added to the packets that carry them first.
     pub first: f64,
-    /// Packets whose newest move fires.
-    pub firing: Sent,
-    /// All other packets.
-    pub others: Sent,
 }
 
 impl RoundBytes {
@@ -107,10 +87,6 @@ pub fn measure_rounds(conditions: LinkConditions, seconds: f64, seed: u64) -> Re
         all.rounds += of_one.rounds;
         all.extra += of_one.extra;
         all.first += of_one.first;
-        for (sum, one) in [(&mut all.firing, of_one.firing), (&mut all.others, of_one.others)] {
-            sum.packets += one.packets;
-            sum.bytes += one.bytes;
-        }
     }
     Ok(all)
 }
@@ -124,9 +100,6 @@ fn count_bytes(pawns: Query<&OutgoingMoves>, mut rounds: ResMut<RoundBytes>) {
         };
         let fires = packet.runs.first().is_some_and(|run| run.input.extension.fire.is_some());
         rounds.rounds += u64::from(fires);
-        let sent = if fires { &mut rounds.firing } else { &mut rounds.others };
-        sent.packets += 1;
-        sent.bytes += bytes.len() as u64;
         let with = bits(&packet);
         if let Some(newest) = packet.runs.first_mut() {
             newest.input.extension.fire = None;

@@ -8,42 +8,17 @@ const LATENCY: Duration = Duration::from_millis(40);
 /// Ticks in which the server adapts to the link's jitter.
 const LEARNING: i32 = 5 * 64;
 
-/// Differences between the two runs; distances in centimetres.
-pub struct JitterEffect {
-    /// Distance between the drawn pawns at equal server times: maximum and mean.
-    pub drawn: (f64, f64),
-    /// Largest distance between the drawn pawns at equal times of the owner, regardless of how the server
-    /// shifts the owner's timeline.
-    pub path: f64,
-    /// Ticks by which the jitter delays the owner's timeline.
-    pub added_ticks: i32,
-    /// Number of changes of that delay after the learning time.
-    pub changes: usize,
-    /// Compared frames.
-    pub frames: usize,
-    /// Largest difference between the server's states after the same move: 0 if the inputs are equal.
-    pub inputs: f64,
-    /// Distance between the drawn pawns over time, in seconds and centimetres.
-    pub curve: Vec<(f64, f64)>,
-}
-
-/// Frames drawn by the watcher: the two snapshots, the view time, and the position.
+/// Frames drawn by the watcher: the view time and the position.
 #[derive(Resource, Default)]
-struct DrawnFrames(Vec<(Tick, Tick, ViewTime, Vec3)>);
+struct DrawnFrames(Vec<(ViewTime, Vec3)>);
 
-/// Server's record of the pawn: the owner's move that each server tick published, and the delay of moves per
-/// tick.
+/// Server's record of the pawn: the delay of its moves per tick.
 #[derive(Resource, Default)]
-struct ServerRecord {
-    shown: HashMap<Tick, Tick>,
-    delays: Vec<(Tick, i32)>,
-}
+struct MoveDelays(Vec<(Tick, i32)>);
 
 struct Run {
     screen: DrawnFrames,
-    stage: ServerRecord,
-    /// Position of the owner after each of its moves.
-    moves: HashMap<Tick, Vec3>,
+    delays: MoveDelays,
     /// Server tick at which the uplink changed.
     began: Tick,
 }
@@ -52,86 +27,42 @@ impl Run {
     /// Returns the drawn positions over the server's time, in ticks since `zero`.
     fn drawn(&self, zero: Tick) -> Vec<(f64, Vec3)> {
         let frames = self.screen.0.iter();
-        frames.map(|(_, _, time, place)| (f64::from(time.ticks_since(zero)), *place)).collect()
+        frames.map(|(time, place)| (f64::from(time.ticks_since(zero)), *place)).collect()
     }
 
-    /// Returns the drawn positions over the owner's time, in ticks since `zero`.
-    fn drawn_of_owner(&self, zero: Tick) -> Vec<(f64, Vec3)> {
-        let frames = self.screen.0.iter();
-        let in_time = frames.filter_map(|(from, to, time, place)| {
-            let [a, b] = [from, to].map(|tick| self.stage.shown.get(tick));
-            let part = f64::from(time.ticks_since(*from)) / f64::from(to.since(*from));
-            let [a, b] = [a?, b?].map(|tick| f64::from(tick.since(zero)));
-            Some((a + (b - a) * part, *place))
-        });
-        in_time.filter(|(at, _)| at.is_finite()).collect()
-    }
-
-    /// Returns the delays of moves after the learning time.
-    fn delays(&self) -> Vec<i32> {
+    /// Returns the median delay of moves after the learning time.
+    fn delay(&self) -> Result<i32, String> {
         let learnt = self.began.offset(LEARNING);
-        let after = self.stage.delays.iter().filter(|(tick, _)| tick.is_newer_than(learnt));
-        after.map(|(_, delay)| *delay).collect()
+        let after = self.delays.0.iter().filter(|(tick, _)| tick.is_newer_than(learnt));
+        let mut delays: Vec<i32> = after.map(|(_, delay)| *delay).collect();
+        delays.sort_unstable();
+        delays.get(delays.len() / 2).copied().ok_or_else(|| "the server ran no move".to_owned())
     }
 }
 
-/// Plays the same inputs twice, with and without uplink jitter.
+/// Plays the same inputs twice, with and without uplink jitter. Returns the distance between the drawn pawns at equal
+/// server times, in centimetres over seconds.
 ///
 /// # Errors
 /// Returns a message if a client cannot join or the pawn was never drawn.
-pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<JitterEffect, String> {
-    let middle = |mut delays: Vec<i32>| {
-        delays.sort_unstable();
-        delays.get(delays.len() / 2).copied().ok_or("the server ran no move")
-    };
+pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<Vec<(f64, f64)>, String> {
     let rough = play(LATENCY, jitter, seconds, seed)?;
     // The calm link gets additional latency, so that the server waits equally long: snapshots then contain
     // the same moves, and the remaining difference is due to jitter.
-    let before = rough.stage.delays.iter().take_while(|(tick, _)| !tick.is_newer_than(rough.began));
+    let before = rough.delays.0.iter().take_while(|(tick, _)| !tick.is_newer_than(rough.began));
     let before = before.last().map_or(0, |(_, delay)| *delay);
-    let slower = TICK * (middle(rough.delays())? - before).max(0).cast_unsigned();
+    let late = rough.delay()?;
+    let slower = TICK * (late - before).max(0).cast_unsigned();
     let calm = play(LATENCY + slower, Duration::ZERO, seconds, seed)?;
-    let changes = rough.delays().windows(2).filter(|pair| pair[0] != pair[1]).count();
-    let (late, usual) = (middle(rough.delays())?, middle(calm.delays())?);
-    let offset = late - usual;
 
     // One timeline equals the other one shifted by a fixed number of ticks.
     let zero = rough.began.offset(LEARNING);
-    let (calm_drawn, rough_drawn) = (calm.drawn(zero.offset(-offset)), rough.drawn(zero));
-    let (curve, most, mean) = apart(&rough_drawn, &calm_drawn)?;
-    let zero = zero.offset(-late);
-    let (calm_drawn, rough_drawn) = (calm.drawn_of_owner(zero), rough.drawn_of_owner(zero));
-    let (_, path, _) = apart(&rough_drawn, &calm_drawn)?;
-
-    let inputs = rough
-        .moves
-        .iter()
-        .filter_map(|(tick, place)| Some(place.distance(*calm.moves.get(tick)?)))
-        .fold(0.0, f32::max);
-    Ok(JitterEffect {
-        drawn: (most, mean),
-        path,
-        added_ticks: late - before,
-        changes,
-        frames: curve.len(),
-        inputs: f64::from(inputs) * 100.0,
-        curve,
-    })
-}
-
-/// Compares two curves from tick 0 on: returns the distances over seconds, their maximum and their mean, in
-/// centimetres.
-fn apart(rough: &[(f64, Vec3)], calm: &[(f64, Vec3)]) -> Result<(Vec<(f64, f64)>, f64, f64), String> {
+    let (calm, rough) = (calm.drawn(zero.offset(calm.delay()? - late)), rough.drawn(zero));
     let common = rough.iter().filter(|(at, _)| *at >= 0.0);
     let curve: Vec<_> = common
-        .filter_map(|(at, place)| Some((at / 64.0, f64::from(place.distance(place_at(calm, *at)?)) * 100.0)))
+        .filter_map(|(at, place)| Some((at / 64.0, f64::from(place.distance(place_at(&calm, *at)?)) * 100.0)))
         .collect();
-    if curve.is_empty() {
-        return Err("the two runs have no common time".to_owned());
-    }
-    let most = curve.iter().map(|point| point.1).fold(0.0, f64::max);
-    let mean = mean(curve.iter().map(|point| point.1));
-    Ok((curve, most, mean))
+    if curve.is_empty() { Err("the two runs have no common time".to_owned()) } else { Ok(curve) }
 }
 
 /// Interpolates linearly between two frames.
@@ -144,35 +75,29 @@ fn place_at(frames: &[(f64, Vec3)], at: f64) -> Option<Vec3> {
 
 fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, String> {
     let conditions = LinkConditions { latency: LATENCY, ..LinkConditions::PERFECT };
-    let options = MatchOptions { players: 2, conditions, seed, ..MatchOptions::default() };
+    let options = MatchOptions { players: 2, conditions, seed, ..default() };
     let mut played = Match::start(&options)?;
     let [owner, watcher] = &mut played.clients[..] else { return Err("two clients did not join".to_owned()) };
     tick_script::take_over(owner, TickScript(seed as u32 & 0xff));
-    let (pawn, id) = own_pawn(owner)?;
-    owner.world_mut().entity_mut(pawn).insert(MoveTrace::default());
+    let (_, id) = own_pawn(owner)?;
     watcher.insert_resource(ScriptedPlayer::idle()).init_resource::<DrawnFrames>().add_systems(
         Last,
         move |proxies: Query<(&NetId, &DrawnPose), Without<LocalControl>>,
               mut screen: ResMut<DrawnFrames>| {
             let Some((_, drawn)) = proxies.iter().find(|(proxy, _)| **proxy == id) else { return };
-            let (from, to, time) = match drawn.stamp {
-                ViewStamp::Interpolated { from, to, time } => (from, to, time),
-                ViewStamp::Extrapolated { from, time } => (from, from.offset(1), time),
-                ViewStamp::Present => return,
-            };
-            screen.0.push((from, to, time, drawn.pose.position));
+            if let ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. } = drawn.stamp {
+                screen.0.push((time, drawn.pose.position));
+            }
         },
     );
-    played.server.init_resource::<ServerRecord>().add_systems(
+    played.server.init_resource::<MoveDelays>().add_systems(
         FixedLast,
         move |tick: Res<CurrentTick>,
-              pawns: Query<(&NetId, &PublishedState<Soldier>, &MoveQueue<Soldier>, &PredictionStats)>,
-              mut stage: ResMut<ServerRecord>| {
-            let Some((_, shown, queue, stats)) = pawns.iter().find(|(pawn, ..)| **pawn == id) else { return };
-            if let Some(last_run) = queue.last_run() {
-                stage.shown.insert(shown.tick, last_run);
+              pawns: Query<(&NetId, &PredictionStats), With<MoveQueue<Soldier>>>,
+              mut delays: ResMut<MoveDelays>| {
+            if let Some((_, stats)) = pawns.iter().find(|(pawn, _)| **pawn == id) {
+                delays.0.push((tick.0, stats.delay));
             }
-            stage.delays.push((tick.0, stats.delay));
         },
     );
     played.run(Duration::from_secs(1));
@@ -183,10 +108,7 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
     }
     played.run(Duration::from_secs_f64(f64::from(LEARNING) / 64.0 + seconds));
 
-    let owner = played.clients[0].world_mut();
-    let trace = owner.entity_mut(pawn).take::<MoveTrace>();
-    let moves = trace.map(|trace| trace.0.into_iter().collect()).unwrap_or_default();
     let screen = played.clients[1].world_mut().remove_resource::<DrawnFrames>().unwrap_or_default();
-    let stage = played.server.world_mut().remove_resource::<ServerRecord>().unwrap_or_default();
-    Ok(Run { screen, stage, moves, began })
+    let delays = played.server.world_mut().remove_resource::<MoveDelays>().unwrap_or_default();
+    Ok(Run { screen, delays, began })
 }

@@ -18,8 +18,6 @@ pub struct InputFates {
     pub late: u64,
     /// Inputs never executed.
     pub never: u64,
-    /// Average payload bytes per packet.
-    pub bytes: f64,
 }
 
 impl InputFates {
@@ -67,9 +65,6 @@ pub fn measure(options: PlayerOptions, seconds: f64, seed: u64) -> Result<InputF
                 Some(ticks) if ticks - quickest > LATE_TICKS => all.late += 1,
                 Some(_) => {}
             }
-        }
-        if let Some(stats) = world.get::<PredictionStats>(player.own) {
-            all.bytes += stats.move_bytes as f64 / stats.packets.max(1) as f64 / 4.0;
         }
     }
     Ok(all)

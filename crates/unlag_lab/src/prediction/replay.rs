@@ -15,8 +15,6 @@ const CORRECTION_INTERVAL: usize = 24;
 pub struct Replay {
     /// Median of the microseconds to replay ten moves.
     pub replay: f64,
-    /// Median frame time with a correction minus the median without, in microseconds.
-    pub frame: f64,
     /// Number of corrections.
     pub corrections: usize,
     /// Average moves per replay.
@@ -35,8 +33,6 @@ struct Scene {
     corrected: u64,
     replays: Vec<f64>,
     lengths: Vec<f64>,
-    with: Vec<f64>,
-    without: Vec<f64>,
 }
 
 /// Corrects one of several characters repeatedly, for each number of characters. The scenes take turns tick
@@ -50,7 +46,6 @@ pub fn measure<const N: usize>(characters: [usize; N], corrections: usize) -> [R
     }
     scenes.map(|mut scene| Replay {
         replay: median(&mut scene.replays),
-        frame: median(&mut scene.with) - median(&mut scene.without),
         corrections: scene.replays.len(),
         length: mean(scene.lengths.iter().copied()),
     })
@@ -119,8 +114,6 @@ impl Scene {
             corrected: 0,
             replays: Vec::new(),
             lengths: Vec::new(),
-            with: Vec::new(),
-            without: Vec::new(),
         }
     }
 
@@ -131,9 +124,7 @@ impl Scene {
         if tick.is_multiple_of(3) {
             self.deliver_snapshots(tick as u32);
         }
-        let start = Instant::now();
         self.client.update();
-        let spent = micros(start);
         self.up.push_back(take_moves(&mut self.client, self.own));
         let Some(stats) = self.client.world().get::<PredictionStats>(self.own) else { return };
         if tick < 64 {
@@ -144,9 +135,6 @@ impl Scene {
             self.lengths.push(length);
             self.replays
                 .push(stats.last_replay_time.as_secs_f64() * 1e6 / length * f64::from(REPLAYED_MOVES));
-            self.with.push(spent);
-        } else {
-            self.without.push(spent);
         }
     }
 

@@ -7,11 +7,10 @@
 
 use std::collections::VecDeque;
 
-use bevy::ecs::system::RunSystemOnce;
+use bevy::ecs::system::SystemState;
 
 use crate::prelude::*;
 
-const TICK: Duration = Duration::from_nanos(15_625_000);
 const BOTS: usize = 10;
 /// One-way latency in ticks: round trips of 31 and 187 ms, the multiples of a tick near 20 and 200 ms.
 const ONE_WAY: [usize; 2] = [1, 6];
@@ -132,6 +131,7 @@ struct PendingShot {
 
 struct Arena {
     app: App,
+    query: SystemState<RewindQuery<'static, 'static>>,
     bots: Vec<Bot>,
     rounds: Vec<PendingShot>,
     rng: SmallRng,
@@ -152,33 +152,23 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         }
     }
     let [without, with @ ..] = rows;
-    figures
-        .add("cover_agreement_pc", without.agreement())
-        .text(format!("P(confirmed | drawn) without the rule, {} drawn hits", without.drawn))?;
+    figures.add("cover_agreement_pc", without.agreement())?;
     let both = [100, 150].into_iter().enumerate();
     for (i, ms) in both.clone() {
-        figures
-            .add(format!("cover_behind_{ms}"), f64::from(without.behind[i]))
-            .text(format!("hits on targets out of sight for over {ms} ms on the server, without the rule"))?;
-        figures
-            .add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]))
-            .text(format!("the same on the targets' own screens, over {ms} ms"))?;
+        figures.add(format!("cover_behind_{ms}"), f64::from(without.behind[i]))?;
+        figures.add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]))?;
     }
     let fewer = |with: u32, without: u32| (1.0 - f64::from(with) / f64::from(without)) * 100.0;
     for ((grace, beyond), row) in COVER_RULES.into_iter().zip(with) {
-        let rule = format!("grace {grace} ms, views beyond {beyond} ms");
         let key = format!("cover_{grace}_{beyond}");
         for (i, ms) in both.clone() {
-            figures
-                .add(format!("{key}_fewer_{ms}_pc"), fewer(row.behind[i], without.behind[i]))
-                .text(format!("% fewer hits on targets out of sight for {ms} ms: {rule}"))?;
-            figures
-                .add(format!("{key}_fewer_on_screen_{ms}_pc"), fewer(row.on_screen[i], without.on_screen[i]))
-                .text(format!("the same on the targets' own screens, {ms} ms: {rule}"))?;
+            figures.add(format!("{key}_fewer_{ms}_pc"), fewer(row.behind[i], without.behind[i]))?;
+            figures.add(
+                format!("{key}_fewer_on_screen_{ms}_pc"),
+                fewer(row.on_screen[i], without.on_screen[i]),
+            )?;
         }
-        figures
-            .add(format!("{key}_cost_pp"), without.agreement() - row.agreement())
-            .text(format!("cost in percentage points of P(confirmed | drawn): {rule}"))?;
+        figures.add(format!("{key}_cost_pp"), without.agreement() - row.agreement())?;
     }
     Ok(())
 }
@@ -215,7 +205,8 @@ impl Arena {
             }
         });
         let bots = bots.collect();
-        Self { app, bots, rounds: Vec::new(), rng: SmallRng::seed_from_u64(seed) }
+        let query = SystemState::new(app.world_mut());
+        Self { app, query, bots, rounds: Vec::new(), rng: SmallRng::seed_from_u64(seed) }
     }
 
     fn now(&self) -> Tick {
@@ -243,80 +234,65 @@ impl Arena {
     /// Lets bots in the open shoot near a pawn that they see on their screen.
     fn fire(&mut self) {
         let now = self.now();
-        let mut asked = Vec::new();
-        for (index, bot) in self.bots.iter().enumerate() {
-            if (now.0 + index as u32).is_multiple_of(FIRE) && bot.out {
-                let age = bot.one_way + PLAYOUT;
-                let fraction = self.rng.random::<u8>();
-                let seen = ViewTime { tick: now.offset(-(age as i32)), fraction };
-                // Uniform over one and a half silhouettes to either side.
-                let off = Vec2::new(self.rng.random_range(-0.75..0.75), self.rng.random_range(0.3..1.7));
-                let pick = self.rng.random_range(0..BOTS);
-                asked.push((index, bot.entity, seen, bot.place + Vec3::Y * EYE, off, pick, bot.one_way));
+        let query = self.query.get(self.app.world()).expect("the server has a RewindQuery");
+        for (shooter, bot) in self.bots.iter().enumerate() {
+            if !bot.out || !(now.0 + shooter as u32).is_multiple_of(FIRE) {
+                continue;
             }
+            let age = bot.one_way + PLAYOUT;
+            let fraction = self.rng.random::<u8>();
+            let seen = ViewTime { tick: now.offset(-(age as i32)), fraction };
+            // Uniform over one and a half silhouettes to either side.
+            let off = Vec2::new(self.rng.random_range(-0.75..0.75), self.rng.random_range(0.3..1.7));
+            let pick = self.rng.random_range(0..BOTS);
+            let eye = bot.place + Vec3::Y * EYE;
+            let Ok(screen) = query.at(RewindTime::At(seen)) else { continue };
+            // First visible pawn, searched from a random start.
+            let shown = (0..BOTS).map(|step| (pick + step) % BOTS).filter(|other| *other != shooter);
+            let target = shown
+                .filter_map(|other| screen.pose(self.bots[other].entity).ok())
+                .find(|pose| query.world().is_clear(eye, pose.position + Vec3::Y * 1.3));
+            let Some(target) = target else { continue };
+            let across = (target.position - eye).cross(Vec3::Y).normalize_or_zero();
+            let way = target.position + across * off.x + Vec3::Y * off.y - eye;
+            let drawn = screen.with_filter(RewindFilter::exclude(bot.entity)).cast_ray(eye, way, 100.0);
+            let (drawn, arrives) = (drawn.ok().map(|hit| hit.target), now.0 + bot.one_way as u32);
+            self.rounds.push(PendingShot { shooter, arrives, seen, eye, way, drawn });
         }
-        let others: Vec<Entity> = self.bots.iter().map(|bot| bot.entity).collect();
-        let look = move |query: RewindQuery| {
-            let mut rounds = Vec::new();
-            for &(shooter, entity, seen, eye, off, pick, one_way) in &asked {
-                let Ok(screen) = query.at(RewindTime::At(seen)) else { continue };
-                // First visible pawn, searched from a random start.
-                let shown = (0..BOTS).map(|step| (pick + step) % BOTS).filter(|other| *other != shooter);
-                let target = shown
-                    .filter_map(|other| screen.pose(others[other]).ok())
-                    .find(|pose| query.world().is_clear(eye, pose.position + Vec3::Y * 1.3));
-                let Some(target) = target else { continue };
-                let across = (target.position - eye).cross(Vec3::Y).normalize_or_zero();
-                let way = target.position + across * off.x + Vec3::Y * off.y - eye;
-                let drawn = screen.with_filter(RewindFilter::exclude(entity)).cast_ray(eye, way, 100.0);
-                let drawn = drawn.ok().map(|hit| hit.target);
-                rounds.push(PendingShot { shooter, arrives: now.0 + one_way as u32, seen, eye, way, drawn });
-            }
-            rounds
-        };
-        self.rounds.extend(self.app.world_mut().run_system_once(look).expect("the query runs"));
     }
 
     /// Validates the rounds that arrive in this tick, without the rule and with each setting.
     fn validate_arrived(&mut self, rows: &mut CoverRows) {
         let now = self.now();
-        let (due, later) = self.rounds.iter().partition(|round| round.arrives <= now.0);
+        let (due, later): (Vec<PendingShot>, _) =
+            self.rounds.iter().partition(|round| round.arrives <= now.0);
         self.rounds = later;
-        let shooters: Vec<Entity> = self.bots.iter().map(|bot| bot.entity).collect();
-        let validate_arrived = move |query: RewindQuery| -> Vec<(PendingShot, Vec<Option<TargetHit>>)> {
-            let due: &Vec<PendingShot> = &due;
-            let ask = |round: &PendingShot, cover| {
-                let limits = RewindLimits { cover, ..default() };
-                let view = QueryView { limits: Some(&limits), ..QueryView::from(round.seen) };
-                let then = query.at(RewindTime::View(view)).ok()?;
-                let then = then.with_filter(RewindFilter::exclude(shooters[round.shooter]));
-                then.cast_ray(round.eye, round.way, 100.0).ok()
-            };
-            let rules = COVER_RULES.map(|(grace, beyond)| CoverProtection {
-                grace: Duration::from_millis(grace),
-                max_exempt_age: Duration::from_millis(beyond),
-            });
-            due.iter()
-                .map(|round| {
-                    let with = rules.into_iter().map(|rule| ask(round, Some(rule)));
-                    (*round, core::iter::once(ask(round, None)).chain(with).collect())
-                })
-                .collect()
+        let query = self.query.get(self.app.world()).expect("the server has a RewindQuery");
+        let ask = |round: &PendingShot, cover| {
+            let limits = RewindLimits { cover, ..default() };
+            let view = QueryView { limits: Some(&limits), ..QueryView::from(round.seen) };
+            let then = query.at(RewindTime::View(view)).ok()?;
+            let then = then.with_filter(RewindFilter::exclude(self.bots[round.shooter].entity));
+            then.cast_ray(round.eye, round.way, 100.0).ok()
         };
-        let judged = self.app.world_mut().run_system_once(validate_arrived).expect("the query runs");
-        for (round, answers) in judged {
-            let victim = answers[0].map(|hit| usize::from(hit.target.0));
-            let (behind, on_screen) = victim.map_or(([false; 2], [false; 2]), |victim| {
-                let (shooter, victim) = (&self.bots[round.shooter], &self.bots[victim]);
+        let rules = COVER_RULES.map(|(grace, beyond)| CoverProtection {
+            grace: Duration::from_millis(grace),
+            max_exempt_age: Duration::from_millis(beyond),
+        });
+        for round in &due {
+            let without = ask(round, None);
+            let [behind, on_screen] = without.map_or([[false; 2]; 2], |hit| {
+                let (shooter, victim) = (&self.bots[round.shooter], &self.bots[usize::from(hit.target.0)]);
                 let late = shooter.one_way + victim.one_way + PLAYOUT;
                 let server = |ago| (shooter.at(ago + shooter.one_way), victim.at(ago + victim.one_way));
                 let screen = |ago| (shooter.at(ago + late), victim.at(ago));
-                (
-                    CORNER_TICKS.map(|ticks| self.is_hidden(ticks, server)),
-                    CORNER_TICKS.map(|ticks| self.is_hidden(ticks, screen)),
-                )
+                [
+                    CORNER_TICKS.map(|ticks| is_hidden(&self.bots, ticks, server)),
+                    CORNER_TICKS.map(|ticks| is_hidden(&self.bots, ticks, screen)),
+                ]
             });
-            for (row, answer) in rows.iter_mut().zip(&answers) {
+            let with = rules.into_iter().map(|rule| ask(round, Some(rule)));
+            for (row, answer) in rows.iter_mut().zip(core::iter::once(without).chain(with)) {
                 row.drawn += u32::from(round.drawn.is_some());
                 let Some(hit) = answer else { continue };
                 row.confirmed += u32::from(round.drawn == Some(hit.target));
@@ -327,23 +303,23 @@ impl Arena {
             }
         }
     }
+}
 
-    /// Returns whether the victim has been out of the shooter's sight for a number of ticks, by geometry
-    /// alone: 15 points cover the extent of a pawn. `places` returns the positions of shooter and victim a
-    /// number of ticks ago.
-    fn is_hidden(&self, ticks: usize, places: impl Fn(usize) -> (Vec3, Vec3)) -> bool {
-        (0..=ticks).all(|ago| {
-            let (shooter, victim) = places(ago);
-            let eye = shooter + Vec3::Y * EYE;
-            let across = (victim - eye).cross(Vec3::Y).normalize_or_zero();
-            [0.1, 0.5, 0.9, 1.3, 1.65].into_iter().all(|height| {
-                [-0.45, 0.0, 0.45].into_iter().all(|aside| {
-                    let point = victim + Vec3::Y * height + across * aside;
-                    self.bots.iter().any(|bot| is_blocked_by(bot.wall, eye, point))
-                })
+/// Returns whether the victim has been out of the shooter's sight for a number of ticks, by geometry
+/// alone: 15 points cover the extent of a pawn. `places` returns the positions of shooter and victim a
+/// number of ticks ago.
+fn is_hidden(bots: &[Bot], ticks: usize, places: impl Fn(usize) -> (Vec3, Vec3)) -> bool {
+    (0..=ticks).all(|ago| {
+        let (shooter, victim) = places(ago);
+        let eye = shooter + Vec3::Y * EYE;
+        let across = (victim - eye).cross(Vec3::Y).normalize_or_zero();
+        [0.1, 0.5, 0.9, 1.3, 1.65].into_iter().all(|height| {
+            [-0.45, 0.0, 0.45].into_iter().all(|aside| {
+                let point = victim + Vec3::Y * height + across * aside;
+                bots.iter().any(|bot| is_blocked_by(bot.wall, eye, point))
             })
         })
-    }
+    })
 }
 
 /// Returns whether a segment intersects a wall.

@@ -37,10 +37,9 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         seconds,
         conditions: LINK,
         seed: options.seed,
-        ..MatchOptions::default()
+        ..default()
     })?;
     let mut errors = Vec::new();
-    let (mut shown, mut unknown) = (0_u64, 0_u64);
     let mut asked = SystemState::<RewindQuery>::new(played.server.world_mut());
     played.set_firing(true);
     let steps = (seconds * 20.0) as u32;
@@ -73,21 +72,14 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
                 let view =
                     QueryView { overrides: &named, bases, limits: Some(&limits), ..QueryView::from(time) };
                 let query = asked.get(apps.server.world()).expect("the server has a RewindQuery");
-                let judged = query.at(RewindTime::View(view)).ok().and_then(|then| then.pose(*entity).ok());
-                match judged {
-                    Some(judged) => {
-                        shown += 1;
-                        errors.push(f64::from(corner_distance(rig, boxes, &drawn.pose, &judged)) * 1e3);
-                    }
-                    None => unknown += 1,
+                let then = query.at(RewindTime::View(view)).ok();
+                if let Some(judged) = then.and_then(|then| then.pose(*entity).ok()) {
+                    errors.push(f64::from(corner_distance(rig, boxes, &drawn.pose, &judged)) * 1e3);
                 }
             }
         }
     }
     let p999 = upper_quantile(&mut errors, 999);
-    let largest = errors.last().copied().unwrap_or(f64::NAN);
-    figures.add("pose_p999_mm", p999).text(format!(
-        "mm between the corners of drawn and rewound boxes, p99.9 of {shown} poses, largest {largest:.4}; 30 \
-         % loss, ± 30 ms; poses the server could not rewind: {unknown}"
-    ))
+    let note = format!("largest {:.4} of {}", largest(errors.iter().copied()), errors.len());
+    figures.add_noted("pose_p999_mm", p999, note)
 }

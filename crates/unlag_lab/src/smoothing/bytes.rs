@@ -18,24 +18,14 @@ fn bytes(updates: &[ProxyUpdate]) -> f64 {
     updates.iter().map(bits).sum::<usize>() as f64 / 8.0 / updates.len() as f64
 }
 
-/// Adds the bytes per update.
+/// Adds the bytes per update of our mover in the arena.
 ///
 /// # Errors
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
-    let of = |path: Path, every, accelerates| -> Result<f64, String> {
-        let runs = plan.seeds.iter().map(|seed| {
-            let truth = path.truth(plan.seconds, *seed)?;
-            Ok(bytes(&updates(&truth, every, accelerates)))
-        });
-        Ok(mean(runs.collect::<Result<Vec<_>, String>>()?))
-    };
-    let default = SendInterval::Ticks(3);
-    figures.add("bytes_per_update", of(Path::Recorded, default, false)?).text(format!(
-        "B of payload without entity and tick, our mover in the arena, an update every 3 ticks; goal 13; \
-         {:.2} with acceleration, {:.2} at 10 Hz; a kart {:.2}",
-        of(Path::Recorded, default, true)?,
-        of(Path::Recorded, SendInterval::Hz(10), false)?,
-        of(Path::Kart, default, false)?
-    ))
+    let runs = plan.seeds.iter().map(|seed| {
+        let truth = Path::Recorded.truth(plan.seconds, *seed)?;
+        Ok(bytes(&updates(&truth, SendInterval::Ticks(3), false)))
+    });
+    figures.add("bytes_per_update", mean(runs.collect::<Result<Vec<_>, String>>()?))
 }

@@ -69,23 +69,8 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         }
         clients
     };
-    let [mut none, mut all] = run(false);
-    let (idle, busy) = (median(&mut none.frames), median(&mut all.frames));
-    let mean = |client: &Client| mean(client.frames.iter().copied());
-    figures.add("apply_64_us", mean(&all) - mean(&none)).text(format!(
-        "µs that {PROXIES} proxies add to a frame, mean of {} frames; goal 100; median {:.1}, 99th \
-         percentile {:.1}",
-        all.frames.len(),
-        busy - idle,
-        quantile(&mut all.frames, 0.99) - idle
-    ))?;
-    let [none, all] = run(true);
-    let counted = (frames - WARM) as f64;
-    figures.add("allocs_per_frame", (all.allocations as f64 - none.allocations as f64) / counted).text(
-        format!(
-            "heap allocations that {PROXIES} proxies add to a frame after warm-up, {counted} frames; goal 0; \
-             a frame without proxies has {:.2}",
-            none.allocations as f64 / counted
-        ),
-    )
+    let [idle, busy] = run(false).map(|client| mean(client.frames));
+    figures.add("apply_64_us", busy - idle)?;
+    let [idle, busy] = run(true).map(|client| client.allocations as f64);
+    figures.add("allocs_per_frame", (busy - idle) / (frames - WARM) as f64)
 }

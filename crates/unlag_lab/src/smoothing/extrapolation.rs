@@ -5,7 +5,7 @@ use super::{
     error_metrics::{DrawnSample, Runs, measure_errors, overshoot},
     headless_client::{Actor, HeadlessClient},
     ideal_link::{SendInterval, updates},
-    link::{Link, LinkDirection},
+    link::Link,
     playout::arrivals_of,
     truth::{Path, Truth, recorded},
 };
@@ -17,15 +17,15 @@ const EVERY: SendInterval = SendInterval::Hz(20);
 /// Learning time of the clock in seconds.
 const LEARNING: f64 = 5.0;
 
-/// Simulated paths with their goals in centimetres.
-const PATHS: [(Path, Option<f64>); 7] = [
-    (Path::StopStart, Some(6.0)),
-    (Path::Kart, Some(4.5)),
-    (Path::Adad, None),
-    (Path::Jump, None),
-    (Path::Bhop, None),
-    (Path::Recorded, None),
-    (Path::RecordedKart, None),
+/// Simulated paths with their names in JSON keys.
+const PATHS: [(Path, &str); 7] = [
+    (Path::StopStart, "stopstart"),
+    (Path::Kart, "kart"),
+    (Path::Adad, "adad"),
+    (Path::Jump, "jump"),
+    (Path::Bhop, "bhop"),
+    (Path::Recorded, "recorded"),
+    (Path::RecordedKart, "recorded_kart"),
 ];
 
 /// Creates the client of a path. Paths recorded with one of our models are simulated by that model in its
@@ -45,12 +45,12 @@ fn stage(path: Path) -> HeadlessClient {
     .with_time_exchanges(LATENCY)
 }
 
-/// Returns the drawn samples of a path in a smoothing mode.
-fn seen(path: Path, truth: &Truth, mode: ProxySmoothing, accelerates: bool, seed: u64) -> Vec<DrawnSample> {
-    let sent = updates(truth, EVERY, accelerates);
-    let arrivals = arrivals_of(&Link::LinkDirection(LinkDirection::clean(LATENCY)), &sent, seed);
-    let played =
-        stage(path).play(&[Actor { updates: &sent, mode }], &arrivals, LEARNING, truth.seconds() - 1.0);
+/// Returns the drawn samples of a path.
+fn seen(path: Path, truth: &Truth, seed: u64) -> Vec<DrawnSample> {
+    let sent = updates(truth, EVERY, true);
+    let arrivals = arrivals_of(&Link::clean(LATENCY), &sent, seed);
+    let actor = Actor { updates: &sent, mode: ProxySmoothing::Simulate };
+    let played = stage(path).play(&[actor], &arrivals, LEARNING, truth.seconds() - 1.0);
     played.seen.into_iter().next().unwrap_or_default()
 }
 
@@ -59,37 +59,20 @@ fn seen(path: Path, truth: &Truth, mode: ProxySmoothing, accelerates: bool, seed
 /// # Errors
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
-    for (path, goal) in PATHS {
-        let [mut all, mut without, mut raw] = [const { Runs(Vec::new()) }; 3];
-        let (mut beyond, mut stops) = (0.0_f64, 0);
+    for (path, name) in PATHS {
+        let mut runs = Runs::default();
+        let mut beyond = 0.0_f64;
         for seed in &plan.seeds {
             let truth = path.truth(plan.seconds, *seed)?;
-            let carried = seen(path, &truth, ProxySmoothing::Simulate, true, *seed);
-            all.0.push(measure_errors(&truth, &carried, true));
-            let blind = seen(path, &truth, ProxySmoothing::Simulate, false, *seed);
-            without.0.push(measure_errors(&truth, &blind, true));
-            raw.0.push(measure_errors(&truth, &seen(path, &truth, ProxySmoothing::Raw, false, *seed), true));
+            let seen = seen(path, &truth, *seed);
+            runs.0.push(measure_errors(&truth, &seen, true));
             if path == Path::StopStart {
-                let (most, count) = overshoot(&truth, &carried, true);
-                (beyond, stops) = (beyond.max(most), stops + count);
+                beyond = beyond.max(overshoot(&truth, &seen, true));
             }
         }
-        let goal = goal.map_or("none".to_owned(), |goal| goal.to_string());
-        let [rms, blind, raw] = [&all, &without, &raw].map(|runs| runs.mean(|v| v.rms));
-        figures.add(format!("simulate_rms_cm_{}", path.name()), rms).text(format!(
-            "cm from the present truth, 100 ms one way, 20 Hz, mean of {} runs; goal {goal}; worst {:.2}, \
-             max {:.1}, {} pops, drawn time {:.2} ms late; {blind:.2} without acceleration; newest update as \
-             it is {raw:.1}",
-            all.0.len(),
-            all.worst(|v| v.rms),
-            all.worst(|v| v.max),
-            all.sum(|v| v.pops),
-            all.mean(|v| v.delay.0 * 1_000.0)
-        ))?;
+        figures.add(format!("simulate_rms_cm_{name}"), runs.mean(|v| v.rms))?;
         if path == Path::StopStart {
-            figures
-                .add("stop_overshoot_cm_simulate", beyond)
-                .text(format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 2"))?;
+            figures.add("stop_overshoot_cm_simulate", beyond)?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::{error_metrics::DrawnSample, link::Arrival, truth::TICKS_PER_SECOND};
 use crate::prelude::*;
 
 /// Frames per second.
-pub const FPS: u32 = 60;
+const FPS: u32 = 60;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / FPS as u64);
 
 /// Proxy to draw.
@@ -23,8 +23,6 @@ pub struct RunResult {
     pub ages: Vec<(f64, f64)>,
     /// Number of clock jumps.
     pub jumps: u64,
-    /// Number of times an actor switched to the clock of another update rate.
-    pub changes: usize,
 }
 
 /// Headless client before its run.
@@ -80,9 +78,7 @@ impl HeadlessClient {
             self.app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy, actor.mode)).id()
         };
         let proxies: Vec<Entity> = actors.iter().map(spawn).collect();
-        let mut played =
-            RunResult { seen: vec![Vec::new(); actors.len()], ages: Vec::new(), jumps: 0, changes: 0 };
-        let mut rates = vec![0; actors.len()];
+        let mut played = RunResult { seen: vec![Vec::new(); actors.len()], ages: Vec::new(), jumps: 0 };
         let mut coming = arrivals.iter().peekable();
         let mut jumps_before = 0;
         // The first app update only starts the clock.
@@ -113,11 +109,8 @@ impl HeadlessClient {
                 continue;
             }
             played.jumps = jumps - jumps_before;
-            for ((proxy, seen), rate) in proxies.iter().zip(&mut played.seen).zip(&mut rates) {
+            for (proxy, seen) in proxies.iter().zip(&mut played.seen) {
                 seen.extend(look(world, *proxy, now));
-                let interval = world.get::<ProxyTime>(*proxy).map_or(0, ProxyTime::interval);
-                played.changes += usize::from(*rate != 0 && interval != *rate);
-                *rate = interval;
             }
         }
         played

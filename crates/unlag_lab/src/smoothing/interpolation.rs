@@ -10,16 +10,12 @@ use crate::prelude::*;
 
 /// Updates per second.
 const RATES: [u32; 5] = [1, 10, 20, 30, 60];
-/// Paths on which theory promises a large gain of cubics over lines.
-const SMOOTH: [Path; 5] = [Path::Adad, Path::StopStart, Path::Kart, Path::Platform, Path::Circle];
 
 /// Runs of one path at one rate.
 #[derive(Default)]
 struct Row {
     linear: Runs,
     hermite: Runs,
-    /// Linear interpolation through all snapshots that the cubic uses.
-    linear_with_knots: Runs,
     raw: Runs,
     /// Path knots per update.
     knots: Vec<f64>,
@@ -34,25 +30,16 @@ impl Row {
         self.linear.0.push(see(&plain, Interpolation::Linear));
         self.hermite.0.push(see(&sent, Interpolation::Hermite));
         if rate == 10 {
-            self.linear_with_knots.0.push(see(&sent, Interpolation::Linear));
             self.raw.0.push(see(&plain, Interpolation::Step));
         }
         self.knots.push(mean(sent.iter().map(|update| update.knots().len() as f64)));
     }
 
-    /// Returns the number of runs in which the cubic is worse than the line, and the largest ratio.
-    fn worse(&self) -> Option<String> {
+    /// Returns the largest ratio of an error of the cubic to that of the line in the same run.
+    fn worst_ratio(&self) -> f64 {
         let pairs = self.hermite.0.iter().zip(&self.linear.0);
-        let ratios = pairs.map(|(cubic, line)| (cubic.max / line.max).max(cubic.rms / line.rms));
-        let ratios: Vec<f64> = ratios.filter(|ratio| *ratio > 1.0).collect();
-        let most = largest(ratios.iter().copied());
-        (!ratios.is_empty()).then(|| format!("{} runs, {most:.3} times", ratios.len()))
+        largest(pairs.map(|(cubic, line)| (cubic.max / line.max).max(cubic.rms / line.rms)))
     }
-}
-
-/// Returns the mean of the runs' RMS errors and the largest maximum.
-fn rms_and_max(runs: &Runs) -> (f64, f64) {
-    (runs.mean(|v| v.rms), runs.worst(|v| v.max))
 }
 
 /// Adds the errors of every path.
@@ -63,27 +50,26 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let mut worse = Vec::new();
     let mut by_rate = [Vec::new(), Vec::new()];
     let mut kart = Row::default();
-    for path in Path::ALL {
+    for (path, name) in Path::ALL {
         let rows = watch(path, plan)?;
         for (row, rate) in rows.into_iter().zip(RATES) {
-            add_row(figures, plan, path, rate, &row)?;
-            if let Some(line) = row.worse().filter(|_| rate >= 10) {
-                worse.push(format!("{} at {rate} Hz: {line}", path.name()));
+            add_row(figures, &format!("{name}_{rate}hz"), &row)?;
+            let ratio = row.worst_ratio();
+            if rate >= 10 && ratio > 1.0 {
+                worse.push(format!("{name} at {rate} Hz: {ratio:.3} times"));
             }
             for (curve, runs) in by_rate.iter_mut().zip([&row.linear, &row.hermite]) {
-                curve.push((rate, rms_and_max(runs).0));
+                curve.push((rate, runs.mean(|v| v.rms)));
             }
             if (path, rate) == (Path::Kart, 10) {
                 kart = row;
             }
         }
     }
-    figures.add("worse_than_linear", worse.len() as f64).text(format!(
-        "combinations of path and rate, 10 Hz and more, in which a Hermite run has a larger RMS or maximum \
-         than linear; goal 0; {}",
-        if worse.is_empty() { "none".to_owned() } else { worse.join(", ") }
-    ))?;
-    add_yaw(figures, &kart)?;
+    figures.add_noted("worse_than_linear", worse.len() as f64, worse.join(", "))?;
+    figures.add("yaw_max_deg_kart_10hz", kart.hermite.worst(|v| v.yaw))?;
+    figures.add("yaw_max_deg_kart_10hz_linear", kart.linear.worst(|v| v.yaw))?;
+    figures.add("yaw_flips_reverse", kart.hermite.sum(|v| v.flips) as f64)?;
     if let Some(folder) = &plan.plot {
         draw(plan, folder, &by_rate)?;
     }
@@ -102,74 +88,19 @@ fn watch(path: Path, plan: &Plan) -> Result<[Row; 5], String> {
     Ok(rows)
 }
 
-fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row) -> Result<(), String> {
-    let name = path.name();
-    let runs = plan.seeds.len();
-    let ((line_rms, line_max), (rms, max)) = (rms_and_max(&row.linear), rms_and_max(&row.hermite));
-    let at = format!("{name}_{rate}hz");
-    figures.add(format!("rms_cm_linear_{at}"), line_rms).text(format!(
-        "cm from the delayed truth, RMS, mean of {runs} runs; worst {:.3}",
-        row.linear.worst(|v| v.rms)
-    ))?;
-    let smooth = rate == 10 && SMOOTH.contains(&path);
-    let goal = if smooth {
-        format!("{:.3}, a tenth of linear", line_rms / 10.0)
-    } else if rate >= 10 {
-        format!("{line_rms:.3}, as linear")
-    } else {
-        "none".to_owned()
-    };
-    figures.add(format!("rms_cm_hermite_{at}"), rms).text(format!(
-        "the same; goal {goal}; worst {:.3}{}",
-        row.hermite.worst(|v| v.rms),
-        felt(row)
-    ))?;
-    figures.add(format!("max_cm_linear_{at}"), line_max).text(format!("cm, maximum of all {runs} runs"))?;
-    let goal = match (path, rate) {
-        (Path::Kart, 1) => "90".to_owned(),
-        (Path::Bhop, 10) => "0.5".to_owned(),
-        _ if smooth => format!("{:.3}, 0.27 of linear", line_max * 0.27),
-        (_, 10..) => format!("{line_max:.3}, as linear"),
-        _ => "none".to_owned(),
-    };
-    let p99 = row.hermite.worst(|v| v.p99);
-    figures.add(format!("max_cm_hermite_{at}"), max).text(format!("the same; goal {goal}; p99 {p99:.3}"))?;
-    if rate != 10 {
+fn add_row(figures: &mut Figures, at: &str, row: &Row) -> Result<(), String> {
+    let rms = |runs: &Runs| runs.mean(|v| v.rms);
+    let max = |runs: &Runs| runs.worst(|v| v.max);
+    figures.add(format!("rms_cm_linear_{at}"), rms(&row.linear))?;
+    figures.add(format!("rms_cm_hermite_{at}"), rms(&row.hermite))?;
+    figures.add(format!("max_cm_linear_{at}"), max(&row.linear))?;
+    figures.add(format!("max_cm_hermite_{at}"), max(&row.hermite))?;
+    if row.raw.0.is_empty() {
         return Ok(());
     }
-    let (raw_rms, raw_max) = rms_and_max(&row.raw);
-    figures.add(format!("rms_cm_raw_{at}"), raw_rms).text("cm, newest update without interpolation")?;
-    figures.add(format!("max_cm_raw_{at}"), raw_max).text("the same, maximum")?;
-    let (same_rms, same_max) = rms_and_max(&row.linear_with_knots);
-    figures.add(format!("knots_per_packet_{at}"), mean(row.knots.iter().copied())).text(format!(
-        "path knots per update; goal 0.2; linear through the same snapshots: RMS {same_rms:.3}, max \
-         {same_max:.3} cm"
-    ))
-}
-
-/// Describes velocity steps and jerk at 128 frames per second.
-fn felt(row: &Row) -> String {
-    let of = |runs: &Runs| (runs.worst(|v| v.velocity_step), runs.mean(|v| v.jerk.0 / v.jerk.1.max(1e-9)));
-    let ((line_step, line_jerk), (step, jerk)) = (of(&row.linear), of(&row.hermite));
-    format!(
-        "; the velocity steps by {step:.2} m/s more than the truth's per frame (linear {line_step:.2}), jerk \
-         is {jerk:.2} times the truth's (linear {line_jerk:.1})"
-    )
-}
-
-fn add_yaw(figures: &mut Figures, kart: &Row) -> Result<(), String> {
-    let Row { hermite, linear, .. } = kart;
-    figures
-        .add("yaw_max_deg_kart_10hz", hermite.worst(|v| v.yaw.1))
-        .text(format!("° from the kart's heading; goal 0.2; RMS {:.3}", hermite.mean(|v| v.yaw.0)))?;
-    figures
-        .add("yaw_max_deg_kart_10hz_linear", linear.worst(|v| v.yaw.1))
-        .text(format!("the same with slerp; RMS {:.3}", linear.mean(|v| v.yaw.0)))?;
-    let (frames, away) = (hermite.sum(|v| v.frames), hermite.sum(|v| v.facing_away));
-    figures.add("yaw_flips_reverse", hermite.sum(|v| v.flips) as f64).text(format!(
-        "samples of {frames} in which the heading of the kart, which reverses at times, is off by more than \
-         90°; goal 0; a heading along the velocity would be in {away}"
-    ))
+    figures.add(format!("rms_cm_raw_{at}"), rms(&row.raw))?;
+    figures.add(format!("max_cm_raw_{at}"), max(&row.raw))?;
+    figures.add(format!("knots_per_packet_{at}"), mean(row.knots.iter().copied()))
 }
 
 fn draw(plan: &Plan, folder: &std::path::Path, by_rate: &[Vec<(u32, f64)>; 2]) -> Result<(), String> {
@@ -184,7 +115,7 @@ fn draw(plan: &Plan, folder: &std::path::Path, by_rate: &[Vec<(u32, f64)>; 2]) -
         y: "cm",
         curves: &[("linear", points(&by_rate[0])), ("Hermite", points(&by_rate[1]))],
         log: true,
-        ..Chart::default()
+        ..default()
     }
     .draw(folder)?;
     let truth = Path::Recorded.truth(20.0, plan.seeds[0])?;
@@ -203,7 +134,7 @@ fn draw(plan: &Plan, folder: &std::path::Path, by_rate: &[Vec<(u32, f64)>; 2]) -
             ("linear", error(&updates_without_knots(&truth, SendInterval::Hz(10)), Interpolation::Linear)),
             ("Hermite", error(&sent, Interpolation::Hermite)),
         ],
-        ..Chart::default()
+        ..default()
     }
     .draw(folder)
 }

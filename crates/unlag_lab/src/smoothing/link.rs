@@ -65,6 +65,11 @@ pub struct Arrival {
 }
 
 impl Link {
+    /// Returns a link with nothing but latency.
+    pub const fn clean(latency: f64) -> Self {
+        Self::LinkDirection(LinkDirection::clean(latency))
+    }
+
     /// Returns the arrivals of packets sent at these times in order of arrival. Equal seeds give equal
     /// results.
     pub fn arrivals(&self, sent: &[f64], seed: u64) -> Vec<Arrival> {

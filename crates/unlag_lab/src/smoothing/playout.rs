@@ -1,25 +1,24 @@
 //! Effect of jitter, loss and latency on drawn proxies.
 
-mod article;
-mod presets;
-mod time_rates;
-
-use time_rates::TimeRates;
-
 use super::{
     Plan,
     error_metrics::{Runs, measure_errors, overshoot},
-    headless_client::{Actor, FPS, play},
+    headless_client::{Actor, play},
     ideal_link::{SendInterval, sent_at, updates},
-    link::{Arrival, Link, LinkDirection},
+    link::{Arrival, Jitter, Link, LinkDirection},
     truth::{Path, Truth},
 };
 use crate::prelude::*;
 
-pub use presets::slug;
-
 /// Learning time of the clock in seconds.
 const LEARNING: f64 = 8.0;
+
+/// Link of a well-known article on snapshot interpolation: 50 ms latency, 0 to 66 ms jitter, 5 % loss.
+const ARTICLE: Link = Link::LinkDirection(LinkDirection {
+    jitter: Jitter::Uniform(0.066),
+    loss: 0.05,
+    ..LinkDirection::clean(0.05)
+});
 
 /// Runs of two players on one link.
 #[derive(Default)]
@@ -29,8 +28,6 @@ struct LinkResult {
     delays: Vec<f64>,
     /// Number of clock jumps.
     jumps: u64,
-    /// Number of times a proxy switched to another playout clock.
-    changes: usize,
     /// Ages of the first run's samples beyond the latency of the fastest packet: seconds, milliseconds.
     curve: Vec<(f64, f64)>,
 }
@@ -40,11 +37,6 @@ impl LinkResult {
     fn delay(&self) -> f64 {
         mean(self.delays.iter().copied())
     }
-
-    /// Returns the longest delay of a run in milliseconds.
-    fn worst_delay(&self) -> f64 {
-        largest(self.delays.iter().copied())
-    }
 }
 
 /// Client that watches two players over different links.
@@ -52,7 +44,8 @@ struct Audience<'a> {
     plan: &'a Plan,
     /// Truths of the two players, and the seed.
     casts: Vec<([Truth; 2], u64)>,
-    speeds: TimeRates,
+    /// Slowest and fastest rate of the drawn time on all links without clock jumps.
+    speed: (f64, f64),
 }
 
 impl<'a> Audience<'a> {
@@ -63,11 +56,11 @@ impl<'a> Audience<'a> {
             Ok((truths, *seed))
         };
         let casts = plan.seeds.iter().map(one).collect::<Result<_, String>>()?;
-        Ok(Self { plan, casts, speeds: TimeRates::default() })
+        Ok(Self { plan, casts, speed: (f64::INFINITY, f64::NEG_INFINITY) })
     }
 
     /// Watches the players of all seeds over a link.
-    fn watch(&mut self, link: &Link, every: SendInterval, name: &str) -> LinkResult {
+    fn watch(&mut self, link: &Link, every: SendInterval) -> LinkResult {
         let mut all = LinkResult::default();
         for (truths, seed) in &self.casts {
             let sent = truths.each_ref().map(|truth| updates(truth, every, false));
@@ -78,16 +71,19 @@ impl<'a> Audience<'a> {
             let played = play(&actors, &arrivals, LEARNING, self.plan.seconds - 1.0);
             for (truth, seen) in truths.iter().zip(&played.seen) {
                 let verdict = measure_errors(truth, seen, false);
-                all.delays.push((verdict.delay.0 - fastest) * 1_000.0);
+                all.delays.push((verdict.delay - fastest) * 1_000.0);
                 all.runs.0.push(verdict);
             }
             all.jumps += played.jumps;
-            all.changes += played.changes;
             if all.curve.is_empty() {
                 all.curve = played.ages.iter().map(|(at, age)| (*at, (age - fastest) * 1_000.0)).collect();
             }
         }
-        self.speeds.add_runs(&all, name);
+        // Clocks that jump over an outage do not count for the rates.
+        if all.jumps == 0 {
+            self.speed.0 = self.speed.0.min(-all.runs.worst(|v| -v.speed.0));
+            self.speed.1 = self.speed.1.max(all.runs.worst(|v| v.speed.1));
+        }
         all
     }
 }
@@ -103,52 +99,76 @@ pub fn arrivals_of(link: &Link, updates: &[ProxyUpdate], seed: u64) -> Vec<Arriv
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let mut audience = Audience::new(plan)?;
-    article::add(figures, &mut audience)?;
-    let clean = |seconds| Link::LinkDirection(LinkDirection::clean(seconds));
+    add_article(figures, &mut audience)?;
     for hz in [10, 20, 30, 60] {
-        let watched = audience.watch(&clean(0.05), SendInterval::Hz(hz), &format!("50 ms at {hz} Hz"));
-        let goal = 1_000.0 * (1.0 / f64::from(hz) + 1.0 / f64::from(FPS));
-        figures.add(format!("delay_ms_clean_{hz}hz"), watched.delay()).text(format!(
-            "ms behind the fastest packet, 50 ms without jitter and loss; goal {goal:.1}, a send interval \
-             and a frame; worst {:.1}; {} pops, {:.3} % frozen; {} changes of the clock",
-            watched.worst_delay(),
-            watched.runs.sum(|v| v.pops),
-            watched.runs.worst(|v| v.frozen_percent),
-            watched.changes
-        ))?;
+        let watched = audience.watch(&Link::clean(0.05), SendInterval::Hz(hz));
+        figures.add(format!("delay_ms_clean_{hz}hz"), watched.delay())?;
     }
     for ms in [0, 50, 100, 150, 200, 250, 300] {
-        let link = clean(f64::from(ms) / 1_000.0);
-        let late = audience.watch(&link, SendInterval::Hz(20), &format!("{ms} ms at 20 Hz"));
-        let (runs, delay) = (late.runs.0.len(), late.delay());
-        figures
-            .add(format!("freeze_percent_latency_{ms}ms"), late.runs.worst(|v| v.frozen_percent))
-            .text(format!(
-                "% of frames frozen, worst of {runs} runs, {ms} ms one way, no loss, 20 Hz; goal 0; {delay:.1} ms delay"
-            ))?;
+        let late = audience.watch(&Link::clean(f64::from(ms) / 1_000.0), SendInterval::Hz(20));
+        let frozen = late.runs.worst(|v| v.frozen_percent);
+        figures.add(format!("freeze_percent_latency_{ms}ms"), frozen)?;
     }
-    presets::add(figures, &mut audience)?;
-    audience.speeds.add(figures)?;
+    add_presets(figures, &mut audience)?;
+    let (slowest, fastest) = audience.speed;
+    figures.add("time_speed_min", slowest)?;
+    figures.add("time_speed_max", fastest)?;
     add_stops(figures, plan)
+}
+
+/// Adds delay, freezes and pops on the article's link at four update rates.
+fn add_article(figures: &mut Figures, audience: &mut Audience<'_>) -> Result<(), String> {
+    let mut curves = Vec::new();
+    for (hz, name) in [(10, "10 Hz"), (20, "20 Hz"), (30, "30 Hz"), (60, "60 Hz")] {
+        let watched = audience.watch(&ARTICLE, SendInterval::Hz(hz));
+        figures.add(format!("delay_ms_article_{hz}hz"), watched.delay())?;
+        figures.add(format!("freeze_percent_article_{hz}hz"), watched.runs.mean(|v| v.frozen_percent))?;
+        figures.add(format!("pops_article_{hz}hz"), watched.runs.sum(|v| v.pops) as f64)?;
+        curves.push((name, watched.curve));
+    }
+    let Some(folder) = &audience.plan.plot else { return Ok(()) };
+    Chart {
+        file: "smoothing_delay.svg",
+        caption: "Delay beyond the fastest packet, 50 ms + 0 to 66 ms, 5 % loss",
+        x: "s",
+        y: "ms",
+        curves: &curves,
+        ..default()
+    }
+    .draw(folder)
+}
+
+/// Adds the measurements of every preset at the default interval.
+fn add_presets(figures: &mut Figures, audience: &mut Audience<'_>) -> Result<(), String> {
+    // Nothing arrives over presets that lose all packets.
+    for preset in PRESETS.iter().filter(|preset| preset.up().loss < 1.0) {
+        let slug = slug(&preset.name);
+        let watched = audience.watch(&Link::Conditions(preset.down()), SendInterval::Ticks(3));
+        figures.add(format!("max_step_excess_cm_{slug}"), watched.runs.worst(|v| v.step_excess))?;
+        figures.add(format!("freeze_percent_{slug}"), watched.runs.mean(|v| v.frozen_percent))?;
+        figures.add(format!("delay_ms_{slug}"), watched.delay())?;
+    }
+    Ok(())
+}
+
+/// Converts a preset name into its form in JSON keys.
+pub fn slug(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
 /// Adds the overshoot of the smoothing modes where a player stops.
 fn add_stops(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
-    let link = Link::LinkDirection(LinkDirection::clean(0.1));
     for (mode, name) in [(ProxySmoothing::Linear, "linear"), (ProxySmoothing::Hermite, "hermite")] {
-        let (mut most, mut stops) = (0.0_f64, 0);
+        let mut most = 0.0_f64;
         for seed in &plan.seeds {
             let truth = Path::StopStart.truth(plan.seconds, *seed)?;
             let sent = updates(&truth, SendInterval::Hz(20), false);
-            let arrivals = arrivals_of(&link, &sent, *seed);
+            let arrivals = arrivals_of(&Link::clean(0.1), &sent, *seed);
             let played = play(&[Actor { updates: &sent, mode }], &arrivals, LEARNING, plan.seconds - 1.0);
-            let (beyond, of) = overshoot(&truth, &played.seen[0], false);
-            most = most.max(beyond);
-            stops += of;
+            most = most.max(overshoot(&truth, &played.seen[0], false));
         }
-        figures
-            .add(format!("stop_overshoot_cm_{name}"), most)
-            .text(format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 1"))?;
+        figures.add(format!("stop_overshoot_cm_{name}"), most)?;
     }
     Ok(())
 }

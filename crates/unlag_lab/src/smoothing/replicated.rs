@@ -44,8 +44,6 @@ struct Watched {
     hermite: Runs,
     /// Watcher with linear interpolation.
     linear: Runs,
-    /// Corrections of the owner.
-    corrections: u64,
 }
 
 /// Adds the errors of a remote pawn through the whole pipeline.
@@ -53,51 +51,34 @@ struct Watched {
 /// # Errors
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
-    let usual = preset(USUAL)?;
-    let at_home = format!("{USUAL} and home WiFi jitter on the owner's uplink");
-    for habit in Habit::ALL {
-        let case = Case { habit, link: usual, home: true, interval: None };
-        add_case(figures, plan, case, habit.name(), &at_home)?;
+    let usual = Case { habit: Habit::Strafing, link: preset(USUAL)?, home: true, interval: None };
+    for (habit, name) in Habit::ALL {
+        add_case(figures, plan, Case { habit, ..usual }, name)?;
     }
-    let rare = Case { habit: Habit::Strafing, link: usual, home: true, interval: Some(6) };
-    add_case(figures, plan, rare, "strafing_6ticks", &format!("{at_home}, an update every 6 ticks"))?;
+    add_case(figures, plan, Case { interval: Some(6), ..usual }, "strafing_6ticks")?;
     for name in PRESETS {
-        let case = Case { habit: Habit::Strafing, link: preset(name)?, home: false, interval: None };
-        add_case(figures, plan, case, &format!("strafing_{}", super::playout::slug(name)), name)?;
+        let case = Case { link: preset(name)?, home: false, ..usual };
+        add_case(figures, plan, case, &format!("strafing_{}", super::playout::slug(name)))?;
     }
     Ok(())
 }
 
-fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &str) -> Result<(), String> {
+fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str) -> Result<(), String> {
     let mut watched = Watched::default();
     // A match is expensive: one run per three seeds.
     for seed in plan.seeds.iter().take(plan.seeds.len().div_ceil(3)) {
         case.play(plan.seconds, *seed, &mut watched)?;
     }
-    let Watched { hermite, linear, corrections } = watched;
-    let (count, habit) = (hermite.0.len(), case.habit.name());
-    let [error, linear_rms, linear_max] =
-        [hermite.mean(|v| v.mean), linear.mean(|v| v.rms), linear.worst(|v| v.max)];
-    figures.add(format!("replicated_rms_cm_{key}"), hermite.mean(|v| v.rms)).text(format!(
-        "cm between a watcher's screen and the owner's path at the same time of the owner, RMS, {habit} on \
-         {link}, mean of {count} runs; mean error {error:.3}; linear {linear_rms:.3}; {corrections} \
-         corrections of the owner"
-    ))?;
-    let (frames, pops, p99) = (hermite.sum(|v| v.frames), hermite.sum(|v| v.pops), hermite.worst(|v| v.p99));
-    figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max)).text(format!(
-        "the same, maximum of {frames} frames; p99 {p99:.3}; linear {linear_max:.3}; {pops} pops, {:.3} % frozen",
-        hermite.mean(|v| v.frozen_percent)
-    ))?;
-    figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay.0 * 1_000.0)).text(format!(
-        "ms from the owner's screen to the watcher's, both directions and all buffering included; maximum {:.0}",
-        hermite.worst(|v| v.delay.1 * 1_000.0)
-    ))
+    let Watched { hermite, linear } = watched;
+    let note = format!("linear {:.3}, at most {:.3}", linear.mean(|v| v.rms), linear.worst(|v| v.max));
+    figures.add_noted(format!("replicated_rms_cm_{key}"), hermite.mean(|v| v.rms), note)?;
+    figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max))?;
+    figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay * 1_000.0))
 }
 
 impl Case {
     fn play(self, seconds: f64, seed: u64, watched: &mut Watched) -> Result<(), String> {
-        let options = MatchOptions { players: 3, seed, ..MatchOptions::default() };
-        let mut game = Match::start(&options)?;
+        let mut game = Match::start(&MatchOptions { players: 3, seed, ..default() })?;
         let [owner, watchers @ ..] = &mut game.clients[..] else { return Err("no client joined".to_owned()) };
         let (_, id) = own_pawn(owner)?;
         for (watcher, mode) in watchers.iter_mut().zip([ProxySmoothing::Hermite, ProxySmoothing::Linear]) {
@@ -131,8 +112,6 @@ impl Case {
             (elapsed + game.client_age(client)).as_secs_f64()
         };
         let world = game.clients[0].world_mut();
-        let mut own = world.query_filtered::<&PredictionStats, With<LocalControl>>();
-        watched.corrections += own.single(world).map_or(0, |stats| stats.corrections);
         let path = world.remove_resource::<OwnPath>().unwrap_or_default();
         let began = path.began.ok_or("the owner's pawn never moved")?;
         let truth = Truth::from_positions(&path.places, OwnPath::STEP);

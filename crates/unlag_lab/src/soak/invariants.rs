@@ -24,6 +24,8 @@ pub fn record_kicks(server: &mut App) {
 
 pub struct Invariants {
     seed: u64,
+    /// Current second of the match.
+    pub second: u64,
     pub breaks: u32,
     /// Number of kicks of cheaters for their packets.
     pub kicked: u32,
@@ -33,22 +35,22 @@ pub struct Invariants {
 
 impl Invariants {
     pub fn new(seed: u64) -> Self {
-        Self { seed, breaks: 0, kicked: 0, digest: 0x811C_9DC5 }
+        Self { seed, second: 0, breaks: 0, kicked: 0, digest: 0x811C_9DC5 }
     }
 
     /// Reports a broken invariant.
-    pub fn report_break(&mut self, second: u64, what: String) {
+    pub fn report_break(&mut self, what: String) {
         self.breaks += 1;
-        eprintln!("invariant broken in second {second} of seed {}: {what}", self.seed);
+        eprintln!("invariant broken in second {} of seed {}: {what}", self.second, self.seed);
     }
 
     /// Checks that all numbers are finite, and that honest players have neither kicks nor strikes.
-    pub fn check_values_and_kicks(&mut self, game: &mut Match, second: u64) {
+    pub fn check_values_and_kicks(&mut self, game: &mut Match) {
         let apps = game.apps_mut().take(1 + HONEST);
         let odd: Vec<_> = apps.enumerate().filter_map(|(index, app)| Some((index, odd(app)?))).collect();
         for (index, what) in odd {
             let whose = if index == 0 { "the server".to_owned() } else { format!("player {}", index - 1) };
-            self.report_break(second, format!("{what} at {whose}"));
+            self.report_break(format!("{what} at {whose}"));
         }
         let kicked = core::mem::take(&mut game.server.world_mut().resource_mut::<RecordedKicks>().0);
         for kicked in kicked {
@@ -57,10 +59,7 @@ impl Invariants {
                 self.kicked += u32::from(deserved);
             } else if kicked.reason != KickReason::Replaced {
                 // A player that rejoins before its old link has timed out replaces itself.
-                self.report_break(
-                    second,
-                    format!("honest {:?} was kicked: {:?}", kicked.peer, kicked.reason),
-                );
+                self.report_break(format!("honest {:?} was kicked: {:?}", kicked.peer, kicked.reason));
             }
         }
         let world = game.server.world_mut();
@@ -69,12 +68,12 @@ impl Invariants {
         let struck: Vec<_> =
             honest.filter(|(_, traffic)| traffic.strikes > 0.0).map(|(p, t)| (p.0, *t)).collect();
         for (peer, traffic) in struck {
-            self.report_break(second, format!("honest {peer:?} has strikes: {traffic:?}"));
+            self.report_break(format!("honest {peer:?} has strikes: {traffic:?}"));
         }
     }
 
     /// Pauses all input for a while, then checks that both sides agree.
-    pub fn check_at_rest(&mut self, game: &mut Match, plays: impl Fn(usize) -> bool, second: u64) {
+    pub fn check_at_rest(&mut self, game: &mut Match, plays: impl Fn(usize) -> bool) {
         let mut scripts: Vec<Option<ScriptedPlayer>> = Vec::new();
         for client in &mut game.clients {
             let world = client.world_mut();
@@ -103,34 +102,27 @@ impl Invariants {
                 continue;
             }
             let Some((id, own)) = own(&mut game.clients[player]) else {
-                self.report_break(second, format!("player {player} plays without a pawn"));
+                self.report_break(format!("player {player} plays without a pawn"));
                 continue;
             };
             match server.get(&id) {
-                None => self.report_break(second, format!("the server does not know player {player}'s pawn")),
+                None => self.report_break(format!("the server does not know player {player}'s pawn")),
                 Some(there) => {
                     let apart = own.body.position.distance(there.body.position);
                     if apart > 0.01 {
-                        self.report_break(
-                            second,
-                            format!("player {player} is {apart} m away from its position on the server"),
-                        );
+                        self.report_break(format!(
+                            "player {player} is {apart} m away from its position on the server"
+                        ));
                     }
                     if own.extension.slots != there.extension.slots {
-                        self.report_break(
-                            second,
-                            format!("player {player}'s ammunition differs from the server's"),
-                        );
+                        self.report_break(format!("player {player}'s ammunition differs from the server's"));
                     }
                 }
             }
             let seen = names(&mut game.clients[player]);
             let there: Vec<_> = server.keys().copied().collect();
             if seen != there {
-                self.report_break(
-                    second,
-                    format!("player {player} has the pawns {seen:?} instead of {there:?}"),
-                );
+                self.report_break(format!("player {player} has the pawns {seen:?} instead of {there:?}"));
             }
         }
         for (id, state) in &server {
@@ -144,7 +136,7 @@ impl Invariants {
                 client.insert_resource(script);
             }
         }
-        self.check_values_and_kicks(game, second);
+        self.check_values_and_kicks(game);
     }
 }
 

@@ -6,9 +6,7 @@ use crate::prelude::*;
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let link = preset("Average (UE)")?.conditions();
     let rounds = measure_rounds(link, options.extent(8.0, 60.0), options.seed)?;
-    figures
-        .add("fire_bytes", rounds.bytes_of_one())
-        .text(format!("B that a shot adds to a move, average of {}; goal 8", rounds.rounds))?;
+    figures.add("fire_bytes", rounds.bytes_of_one())?;
     let cone = SpreadCone { aim: Aim::new(1.0, 0.1), half_angle: 400 };
     let most = [TracerPath::To(Vec3::new(10.0, 2.0, -300.0)), TracerPath::Spread { cone, seed: 77 }]
         .into_iter()
@@ -19,7 +17,5 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         })
         .max()
         .unwrap_or_default();
-    figures
-        .add("tracer_bytes", most as f64)
-        .text("B of a remote tracer, for a ray or twelve pellets; goal 12")
+    figures.add("tracer_bytes", most as f64)
 }

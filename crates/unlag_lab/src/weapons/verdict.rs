@@ -55,10 +55,9 @@ fn loads(hz: u32, rounds: usize) -> Vec<(Load, usize)> {
 /// Measurements at one tick rate.
 #[derive(Default)]
 struct Rate {
-    nobody: Times,
-    one: Times,
-    all: Times,
-    /// Average shots per tick of `all`.
+    /// Timings of the ticks of each [`Load`].
+    times: [Times; 3],
+    /// Average shots per tick of [`Load::All`].
     shots: f64,
     fired: u64,
     hits: u64,
@@ -77,12 +76,7 @@ impl Rate {
             let (phase, parts) = stage.tick(packets);
             stage.answers();
             let Some((load, shots)) = index.checked_sub(warm).map(|index| loads[index]) else { continue };
-            let times = match load {
-                Load::NoShots => &mut rate.nobody,
-                Load::One => &mut rate.one,
-                Load::All => &mut rate.all,
-            };
-            times.0[phase % 8].push(parts);
+            rate.times[load as usize].0[phase % 8].push(parts);
             rate.fired += shots as u64;
         }
         let all = loads.iter().filter(|(load, _)| *load == Load::All);
@@ -110,9 +104,13 @@ impl Rate {
         Ok(self)
     }
 
-    /// Returns the cost of one shot.
-    fn verdict(&self, times: &Times, shots: f64, of: impl Fn(&Parts) -> f64 + Copy) -> f64 {
-        (times.median(of) - self.nobody.median(of)) / shots
+    fn median(&self, load: Load, of: impl Fn(&Parts) -> f64) -> f64 {
+        self.times[load as usize].median(of)
+    }
+
+    /// Returns the time that the shots of a tick add to it.
+    fn firing(&self, load: Load) -> f64 {
+        self.median(load, Parts::all) - self.median(Load::NoShots, Parts::all)
     }
 }
 
@@ -120,35 +118,14 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let rounds = options.extent(2_560, 12_800);
     let usual = Rate::measure(64, rounds, options.seed)?;
     let quick = Rate::measure(128, rounds, options.seed)?;
-    let verdict = usual.verdict(&usual.all, usual.shots, Parts::all);
-    let alone = usual.verdict(&usual.one, 1.0, Parts::all);
-    let moving = usual.nobody.median(|parts| parts.moves) / f64::from(PLAYERS);
-    figures.add("verdict_us", verdict).text(format!(
-        "µs that a shot adds to its move, from the bytes of the packet to damage, tracer and verdict, among \
-         64 players with {:.0} shots per tick ({:.1} in the step, {:.1} resolving shots); one shot per tick \
-         {alone:.1}; {} of {} hit; goal 5",
-        usual.shots,
-        usual.verdict(&usual.all, usual.shots, |parts| parts.moves),
-        usual.verdict(&usual.all, usual.shots, |parts| parts.resolving),
-        usual.hits,
-        usual.fired,
-    ))?;
-    figures.add("verdict_with_move_us", verdict + moving).text(format!(
-        "µs of such a packet in total: move decoding and simulation ({moving:.1}), and the shot"
-    ))?;
-    for (key, rate, hz) in [("fire_frame_us_64", &quick, 128), ("fire_frame_us_64_at_64hz", &usual, 64)] {
-        let recording = rate.nobody.median(Parts::records);
-        let firing = rate.verdict(&rate.all, 1.0, Parts::all);
-        figures.add(key, recording + firing).text(format!(
-            "µs of a tick at {hz} Hz in which {:.1} of 64 players fire, 15 rounds per second each: \
-             {recording:.1} recording ({:.1} frame history, {:.1} rewind table), {firing:.1} firing ({:.1} \
-             of it resolving shots){}",
-            rate.shots,
-            rate.nobody.median(|parts| parts.recording),
-            rate.nobody.median(|parts| parts.table),
-            rate.verdict(&rate.all, 1.0, |parts| parts.resolving),
-            if hz == 128 { "; goal 23" } else { "" }
-        ))?;
+    let (verdict, alone) = (usual.firing(Load::All) / usual.shots, usual.firing(Load::One));
+    let moving = usual.median(Load::NoShots, |parts| parts.moves) / f64::from(PLAYERS);
+    figures.add_noted("verdict_us", verdict, format!("{alone:.1} with one shot per tick"))?;
+    figures.add("verdict_with_move_us", verdict + moving)?;
+    for (key, rate) in [("fire_frame_us_64", &quick), ("fire_frame_us_64_at_64hz", &usual)] {
+        let (recording, firing) = (rate.median(Load::NoShots, Parts::records), rate.firing(Load::All));
+        let note = format!("{recording:.1} recording, {firing:.1} firing {:.1} shots", rate.shots);
+        figures.add_noted(key, recording + firing, note)?;
     }
     Ok(())
 }

@@ -21,10 +21,9 @@ use lightyear_avian3d::prelude::{
 
 use super::{
     Shots, Side,
-    targets::{AGO, TargetScene, FIRED, HALF, PERIOD, RANGE, Target},
-    finish,
+    targets::{AGO, FIRED, HALF, PERIOD, RANGE, Target, TargetScene},
 };
-use crate::scene::TICK;
+use crate::scene::{TICK, finish_single_threaded};
 
 /// Server whose targets follow their paths.
 pub struct LightyearSide {
@@ -65,7 +64,7 @@ impl LightyearSide {
             .add_systems(FixedUpdate, move_targets)
             .add_systems(FixedPostUpdate, fire.in_set(LagCompensationSystems::Collisions));
         app.world_mut().spawn(Server::default());
-        finish(&mut app);
+        finish_single_threaded(&mut app);
         let spawn = |target: &Target| {
             let (place, turned) =
                 if setup == Setup::Tuned { (Vec3::ZERO, Quat::IDENTITY) } else { target.at(0) };
@@ -107,7 +106,10 @@ impl Side for LightyearSide {
     }
 }
 
-fn move_targets(timeline: Res<LocalTimeline>, mut targets: Query<(&TargetPath, &mut Position, &mut Rotation)>) {
+fn move_targets(
+    timeline: Res<LocalTimeline>,
+    mut targets: Query<(&TargetPath, &mut Position, &mut Rotation)>,
+) {
     for (target, mut position, mut rotation) in &mut targets {
         let (place, turned) = target.0.at(timeline.tick().0);
         position.0 = place;

@@ -105,7 +105,7 @@ mod tests {
     use bevy::math::Vec3;
 
     use super::*;
-    use crate::rewind::targets::{TargetScene, Layout};
+    use crate::rewind::targets::{Layout, TargetScene};
 
     #[test]
     fn wrong_distance_farther_target_and_missed_hit_are_detected() {

@@ -35,17 +35,9 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// All layouts.
-    pub const ALL: [Self; 3] = [Self::Scattered, Self::Turning, Self::Crowded];
-
-    /// Returns the name as used in JSON keys.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Scattered => "scattered",
-            Self::Turning => "turning",
-            Self::Crowded => "crowded",
-        }
-    }
+    /// All layouts with their names in JSON keys.
+    pub const ALL: [(Self, &str); 3] =
+        [(Self::Scattered, "scattered"), (Self::Turning, "turning"), (Self::Crowded, "crowded")];
 
     /// Returns half the side of the square that holds the targets, in metres.
     fn half_side(self, targets: usize) -> f32 {

@@ -3,19 +3,18 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{CurrentTick, PathKnotConfig, LimbRig, MoveSystems, NetId, PoseSampler, ViewTime};
+use bevy_unlag_core::{CurrentTick, LimbRig, MoveSystems, NetId, PathKnotConfig, PoseSampler, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
-    BodyBounds, HitBox, HitBoxes, HitGroup, RewindFilter, RewindPlugin,
-    RewindQuery, RewindSystems, RewindTime, QueryView,
+    BodyBounds, HitBox, HitBoxes, HitGroup, QueryView, RewindFilter, RewindPlugin, RewindQuery,
+    RewindSystems, RewindTime,
 };
 
 use super::{
     Shots, Side,
-    targets::{AGO, TargetScene, FIRED, HALF, PERIOD, RANGE, Target},
-    finish,
+    targets::{AGO, FIRED, HALF, PERIOD, RANGE, Target, TargetScene},
 };
-use crate::scene::TICK;
+use crate::scene::{TICK, finish_single_threaded};
 use bevy_unlag_smoothing::{PublishedPath, RecordTransform};
 
 /// Ticks between two updates.
@@ -45,7 +44,7 @@ impl UnlagSide {
                     fire.after(RewindSystems::UpdateTable),
                 ),
             );
-        finish(&mut app);
+        finish_single_threaded(&mut app);
         let bounds = BodyBounds { radius: HALF.x.hypot(HALF.z), low: -HALF.y, high: HALF.y };
         let shape = Collider::cuboid(HALF.x, HALF.y, HALF.z);
         let boxes = HitBoxes::new([HitBox::new(0, HitGroup::Body, shape)], bounds);
@@ -100,8 +99,11 @@ fn fire(tick: Res<CurrentTick>, query: RewindQuery, mut shots: ResMut<Shots>) {
     shots.fire(|ray| {
         // One query per shot, as for shots of different players.
         let then = query.at(RewindTime::View(QueryView::from(time))).ok()?;
-        let hit =
-            then.with_filter(RewindFilter::exclude(Entity::PLACEHOLDER)).cast_ray(ray.origin, *ray.direction, RANGE);
+        let hit = then.with_filter(RewindFilter::exclude(Entity::PLACEHOLDER)).cast_ray(
+            ray.origin,
+            *ray.direction,
+            RANGE,
+        );
         hit.ok().map(|hit| (hit.entity, hit.distance))
     });
 }

@@ -2,32 +2,25 @@
 //! them.
 
 use core::time::Duration;
-use std::net::{Ipv4Addr, SocketAddr};
 
-use bevy::{
-    ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy,
-};
+use bevy::{prelude::*, state::app::StatesPlugin, time::TimeUpdateStrategy};
 use bevy_replicon::bytes::Bytes;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use lightyear::{
     crossbeam::CrossbeamIo,
-    prelude::{
-        client::{ClientPlugins, NetcodeClient, NetcodeConfig},
-        server::{self, NetcodeServer, ServerPlugins, Start},
-        *,
-    },
+    prelude::{client::ClientPlugins, server::ServerPlugins, *},
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
     FRAME, INTERVAL,
     judge::DrawnSample,
-    link::{self, PacketQueue, Direction},
+    link::{self, Direction, PacketQueue},
 };
-use crate::scene::{TICK, finish_plugins};
-
-const PROTOCOL_ID: u64 = 65;
-const KEY: [u8; 32] = *b"unlag_rivals bench, not a secret";
+use crate::{
+    netcode,
+    scene::{TICK, finish_single_threaded},
+};
 
 /// Actor with the index of its path.
 #[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
@@ -52,13 +45,6 @@ fn app(frame: Duration) -> App {
     app
 }
 
-fn finish(app: &mut App) {
-    finish_plugins(app);
-    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
-        schedule.set_executor(SingleThreadedExecutor::new());
-    }
-}
-
 /// Server with moving actors.
 pub struct Server {
     app: App,
@@ -81,12 +67,8 @@ impl Server {
     pub fn new(paths: Vec<Vec<Vec3>>) -> Self {
         let mut app = app(TICK);
         app.add_plugins(ServerPlugins { tick_duration: TICK }).add_plugins(protocol);
-        app.insert_resource(ReplicationMetadata::new(TICK * INTERVAL))
-            .add_systems(FixedUpdate, walk)
-            .add_observer(|link: On<Add, LinkOf>, mut commands: Commands| {
-                commands.entity(link.entity).insert(ReplicationSender);
-            });
-        finish(&mut app);
+        app.insert_resource(ReplicationMetadata::new(TICK * INTERVAL)).add_systems(FixedUpdate, walk);
+        finish_single_threaded(&mut app);
         let everybody = || {
             (Replicate::to_clients(NetworkTarget::All), InterpolationTarget::to_clients(NetworkTarget::All))
         };
@@ -94,13 +76,7 @@ impl Server {
             app.world_mut().spawn((Actor(i as u8), Place(path[0]), everybody()));
         }
         app.insert_resource(Paths(paths));
-        let netcode = server::NetcodeConfig {
-            server_addr_check: false,
-            ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(KEY)
-        };
-        let listener = app.world_mut().spawn(NetcodeServer::new(netcode)).id();
-        app.world_mut().trigger(Start { entity: listener });
-        app.world_mut().flush();
+        let listener = netcode::listen(&mut app);
         Self { app, listener }
     }
 
@@ -162,31 +138,13 @@ impl Watcher {
             .insert_resource(PredictionManager::default())
             .init_resource::<Screen>()
             .add_systems(Update, look.after(InterpolationSystems::All));
-        finish(&mut app);
+        finish_single_threaded(&mut app);
         let wire = || {
             let ((to_app, from_us), (to_us, from_app)) = (unbounded(), unbounded());
             (CrossbeamIo::new(to_us, from_us), (from_app, to_app))
         };
         let ((client_io, client_end), (server_io, server_end)) = (wire(), wire());
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, id as u16));
-        server.app.world_mut().spawn((
-            LinkOf { server: server.listener },
-            Link::default(),
-            PeerAddr(address),
-            Linked,
-            server_io,
-        ));
-        let auth = Authentication::Manual {
-            server_addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
-            client_id: id,
-            private_key: KEY,
-            protocol_id: PROTOCOL_ID,
-        };
-        let netcode = NetcodeClient::new(auth, NetcodeConfig::default())
-            .map_err(|error| format!("cannot create a connect token: {error}"))?;
-        let entity = app.world_mut().spawn((Client, netcode, ReplicationReceiver, client_io)).id();
-        app.world_mut().trigger(Connect { entity });
-        app.world_mut().flush();
+        netcode::connect((&mut server.app, server.listener), &mut app, id, [server_io, client_io])?;
         let ends = [client_end, server_end];
         let (up, down) = (PacketQueue::default(), PacketQueue::default());
         Ok(Self { app, link, seed, ends, up, down, seen: vec![Vec::new(); actors] })
@@ -219,17 +177,9 @@ impl Watcher {
         }
         let Some((view, places)) = self.app.world_mut().resource_mut::<Screen>().0.take() else { return };
         for (actor, place) in places {
-            let seen = DrawnSample { now: ticks / 64.0, view: view / 64.0, place: place.as_dvec3(), yaw: 0.0 };
+            let seen =
+                DrawnSample { now: ticks / 64.0, view: view / 64.0, place: place.as_dvec3(), yaw: 0.0 };
             self.seen[usize::from(actor)].push(seen);
         }
-    }
-
-    /// Returns the client's estimates of round trip and jitter in milliseconds.
-    pub fn round_trip(&mut self) -> (f64, f64) {
-        let world = self.app.world_mut();
-        let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
-        let pings =
-            world.query::<&PingManager>().iter(world).next().map(|pings| (pings.rtt(), pings.jitter()));
-        pings.map_or((f64::NAN, f64::NAN), |(rtt, jitter)| (ms(rtt), ms(jitter)))
     }
 }

@@ -13,8 +13,6 @@ use crate::scene::TICK;
 pub struct Link {
     /// Name as used in JSON keys.
     pub key: &'static str,
-    /// Description.
-    pub name: &'static str,
     /// Minimum one-way latency in seconds.
     pub latency: f64,
     /// Additional latency, uniform between zero and this number of seconds.
@@ -45,15 +43,10 @@ impl Link {
 }
 
 /// Packets in flight in one direction.
+#[derive(Default)]
 pub struct PacketQueue<T> {
     waiting: BTreeMap<(Duration, u64), T>,
     serial: u64,
-}
-
-impl<T> Default for PacketQueue<T> {
-    fn default() -> Self {
-        Self { waiting: BTreeMap::new(), serial: 0 }
-    }
 }
 
 impl<T> PacketQueue<T> {
@@ -76,7 +69,7 @@ mod tests {
 
     #[test]
     fn packets_of_one_tick_share_their_fate_and_those_of_other_ticks_do_not() {
-        let link = Link { key: "", name: "", latency: 0.05, jitter: 0.066, loss: 0.05 };
+        let link = Link { key: "", latency: 0.05, jitter: 0.066, loss: 0.05 };
         let latency_or_loss = |ms: u64, way| link.latency_or_loss(way, Duration::from_millis(ms), 7);
         assert_eq!(latency_or_loss(1_000, Direction::Down), latency_or_loss(1_002, Direction::Down));
         let fates: Vec<_> = (0..10_000).map(|k| latency_or_loss(k * 16, Direction::Down)).collect();
@@ -85,7 +78,9 @@ mod tests {
         let took = fates.iter().flatten().map(Duration::as_secs_f64);
         let mean = took.clone().sum::<f64>() / (10_000 - lost) as f64;
         assert!((mean - 0.083).abs() < 0.001 && took.clone().all(|t| (0.05..=0.116).contains(&t)), "{mean}");
-        let other = (0..10_000).filter(|k| latency_or_loss(k * 16, Direction::Up) == latency_or_loss(k * 16, Direction::Down)).count();
+        let other = (0..10_000)
+            .filter(|k| latency_or_loss(k * 16, Direction::Up) == latency_or_loss(k * 16, Direction::Down))
+            .count();
         assert!(other < 100, "{other} share their fate with the other direction");
     }
 

@@ -10,7 +10,7 @@ mod kart;
 mod walkers;
 
 use bevy_unlag_core::{Snapshot, Tick, angle_to_units};
-use body::{Body, DT, STEPS_PER_TICK, integrate, horizontal, acceleration_towards, turning_acceleration};
+use body::{Body, DT, STEPS_PER_TICK, acceleration_towards, horizontal, integrate, turning_acceleration};
 pub use body::{Moment, TICKS_PER_SECOND, Truth};
 
 /// Motion of a truth, as in the lab.
@@ -30,20 +30,9 @@ pub enum Path {
 }
 
 impl Path {
-    /// Measured paths.
-    pub const ALL: [Self; 4] = [Self::Adad, Self::StopStart, Self::Bhop, Self::Kart];
-
-    /// Returns the name as used in JSON keys.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Adad => "adad",
-            Self::StopStart => "stopstart",
-            Self::Bhop => "bhop",
-            Self::Kart => "kart",
-            #[cfg(test)]
-            Self::Teleport => "teleport",
-        }
-    }
+    /// Measured paths with their names in JSON keys.
+    pub const ALL: [(Self, &str); 4] =
+        [(Self::Adad, "adad"), (Self::StopStart, "stopstart"), (Self::Bhop, "bhop"), (Self::Kart, "kart")];
 
     /// Creates a truth of this path; equal seeds move alike.
     ///

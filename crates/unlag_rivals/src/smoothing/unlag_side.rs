@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    DrawnPose, PathKnotConfig, NetRole, ProxySmoothing, PathRecorder, ProxyUpdate, SUB_TICKS, Snapshot, Tick,
+    DrawnPose, NetRole, PathKnotConfig, PathRecorder, ProxySmoothing, ProxyUpdate, SUB_TICKS, Snapshot, Tick,
     VisualOffset,
 };
 use bevy_unlag_smoothing::{ProxyTime, SmoothingPlugin, SnapshotInbox};
@@ -13,7 +13,7 @@ use bevy_unlag_smoothing::{ProxyTime, SmoothingPlugin, SnapshotInbox};
 use super::{
     FRAME, INTERVAL,
     judge::DrawnSample,
-    link::{Link, PacketQueue, Direction},
+    link::{Direction, Link, PacketQueue},
 };
 use crate::scene::{TICK, finish_plugins};
 

@@ -21,18 +21,13 @@ pub enum Habit {
 }
 
 impl Habit {
-    /// All habits.
-    pub const ALL: [Self; 4] = [Self::Strafing, Self::StopStart, Self::Jumping, Self::Mixed];
-
-    /// Returns the name as used in JSON keys.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Strafing => "strafing",
-            Self::StopStart => "stopstart",
-            Self::Jumping => "jumping",
-            Self::Mixed => "mixed",
-        }
-    }
+    /// All habits with their names in JSON keys.
+    pub const ALL: [(Self, &str); 4] = [
+        (Self::Strafing, "strafing"),
+        (Self::StopStart, "stopstart"),
+        (Self::Jumping, "jumping"),
+        (Self::Mixed, "mixed"),
+    ];
 }
 
 /// Seeded scripted input that changes after a random number of ticks.

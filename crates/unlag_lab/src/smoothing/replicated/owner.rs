@@ -16,8 +16,6 @@ pub struct OwnPath {
     pub places: Vec<Vec3>,
     /// Time of every frame in seconds on this app's clock, and in ticks since the end of `began`.
     pub frames: Vec<(f64, f64)>,
-    /// Number of moves that did not start where the previous one ended.
-    pub breaks: usize,
 }
 
 impl OwnPath {
@@ -50,9 +48,6 @@ fn follow(
     if path.began.is_none() {
         path.began = Some(made.tick.offset(-1));
         path.places.push(made.start.body.position);
-    }
-    if path.places.last() != Some(&made.start.body.position) {
-        path.breaks += 1;
     }
     for part in 1..PARTS {
         let dt = fixed.timestep().as_secs_f32() * part as f32 / PARTS as f32;

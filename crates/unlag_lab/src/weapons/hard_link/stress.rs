@@ -7,7 +7,7 @@ use crate::prelude::*;
 /// Probability per tick that a player finds ammunition.
 const GIVEN: f64 = 0.005;
 /// Probability that a packet or acknowledgement is delivered a second time.
-pub const DUPLICATION: f64 = 0.25;
+const DUPLICATION: f64 = 0.25;
 
 /// Stress generator of one app.
 #[derive(Resource)]
@@ -19,19 +19,11 @@ pub struct StressInput {
     old: EntityHashMap<Vec<Vec<u8>>>,
     /// Number of times the server added ammunition.
     pub given: u64,
-    /// Number of reload requests.
-    pub reloads: u64,
 }
 
 impl StressInput {
     pub fn new(seed: u64) -> Self {
-        Self {
-            rng: SmallRng::seed_from_u64(seed),
-            on: true,
-            old: EntityHashMap::default(),
-            given: 0,
-            reloads: 0,
-        }
+        Self { rng: SmallRng::seed_from_u64(seed), on: true, old: EntityHashMap::default(), given: 0 }
     }
 
     /// Duplicates some messages, immediately or some ticks later.
@@ -92,7 +84,6 @@ pub fn reload(
         let empty = state.extension.held_slot().magazine == 0 && !state.extension.is_reloading();
         if trick.on && trick.rng.random_bool(if empty { 0.3 } else { 0.004 }) {
             trigger.reload = true;
-            trick.reloads += 1;
         }
     }
 }

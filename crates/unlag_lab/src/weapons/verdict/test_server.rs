@@ -5,7 +5,7 @@ use bevy::{
     transform::StaticTransformOptimizations,
 };
 
-use crate::frame_profile::{FrameProfile, end_of, timestamp};
+use crate::frame_profile::{FrameProfile, between, end_of};
 use crate::prelude::*;
 
 pub const PLAYERS: u16 = 64;
@@ -88,9 +88,9 @@ impl TestServer {
             FixedPostUpdate,
             (
                 // The extrapolation of late clients runs before these systems and does not count.
-                timestamp("rest").after(MoveSystems::Publish).before(RewindSystems::Record),
-                timestamp("recording").after(RewindSystems::Record).before(RewindSystems::UpdateTable),
-                timestamp("table").after(RewindSystems::UpdateTable).before(WeaponSystems::Validate),
+                between("rest", MoveSystems::Publish, RewindSystems::Record),
+                between("recording", RewindSystems::Record, RewindSystems::UpdateTable),
+                between("table", RewindSystems::UpdateTable, WeaponSystems::Validate),
             ),
         );
         end_of(&mut app, FixedPreUpdate, "rest");

@@ -1,53 +1,8 @@
-//! Motion of a target, and counts of drawn and confirmed hits.
+//! Counts of drawn and confirmed hits.
 
 use core::ops::{AddAssign, Sub};
 
-use bevy_unlag::{core::SnapshotHistory, prelude::*};
 use serde::{Deserialize, Serialize};
-
-/// Motion of a target on the shooter's screen when a round was fired at it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TargetMotion {
-    /// On foot, standing, on static geometry: mostly running across the line of fire.
-    Strafe,
-    /// Airborne.
-    Airborne,
-    /// Crouched, or crouching down.
-    Crouch,
-    /// On a movement base, whatever its motion there.
-    Platform,
-}
-
-impl TargetMotion {
-    /// All values, in the order of [`ShotStats::by_motion`](super::ShotStats::by_motion).
-    pub const ALL: [Self; 4] = [Self::Strafe, Self::Airborne, Self::Crouch, Self::Platform];
-
-    /// Returns its name in tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Strafe => "strafe",
-            Self::Airborne => "air",
-            Self::Crouch => "crouch",
-            Self::Platform => "platform",
-        }
-    }
-
-    /// Classifies the motion of a drawn pawn. Without its snapshot history a movement base cannot be
-    /// detected.
-    #[must_use]
-    pub fn read(drawn: &DrawnPose, history: Option<&SnapshotHistory>) -> Self {
-        if history.is_some_and(|history| history.is_on_base(drawn.stamp)) {
-            Self::Platform
-        } else if !drawn.pose.grounded {
-            Self::Airborne
-        } else if drawn.pose.crouch > 0.0 {
-            Self::Crouch
-        } else {
-            Self::Strafe
-        }
-    }
-}
 
 /// Numbers of rounds, drawn hits and confirmed hits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
