@@ -100,7 +100,7 @@ impl Condition {
 /// Preset that a button selects.
 #[derive(Component)]
 enum Choice {
-    This(LinkPreset),
+    This(Box<LinkPreset>),
     /// The preset before the current one, among all presets.
     Previous,
     /// The preset after the current one, among all presets.
@@ -133,7 +133,7 @@ pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
     let wrapped = Node { flex_wrap: FlexWrap::Wrap, row_gap: px(4), column_gap: px(4), ..default() };
     link.spawn(wrapped).with_children(|buttons| {
         for preset in OFFERED.into_iter().filter_map(LinkPreset::named) {
-            buttons.spawn(button(Choice::This(preset.clone()), auto(), &preset.name));
+            buttons.spawn(button(Choice::This(Box::new(preset.clone())), auto(), &preset.name));
         }
     });
 }
@@ -165,7 +165,7 @@ fn choose_preset(
         let count = presets.len().max(1);
         let step = |by: usize| presets.get((current(presets, &sim).unwrap_or(last) + by) % count);
         let preset = match choice {
-            Choice::This(preset) => Some(preset),
+            Choice::This(preset) => Some(&**preset),
             Choice::Previous => step(count - 1),
             Choice::Next => step(1),
         };
