@@ -4,6 +4,7 @@
 use core::marker::PhantomData;
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
+use bevy_unlag_derive::Wire;
 
 use crate::{
     model::{MoveModel, StepContext},
@@ -12,7 +13,7 @@ use crate::{
     snapshot::Snapshot,
     tick::Tick,
     view_frame::ViewFrame,
-    wire::{BitReader, BitWriter, Wire, WireError},
+    wire::Wire,
 };
 
 /// State of the body at the beginning of a step, as an extension sees it.
@@ -107,7 +108,7 @@ impl<M, X> Clone for Extended<M, X> {
 }
 
 /// Input of an [`Extended`] model.
-#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Default, Debug, Reflect)]
 pub struct ExtendedInput<B, X> {
     /// Input to the body.
     pub body: B,
@@ -116,7 +117,7 @@ pub struct ExtendedInput<B, X> {
 }
 
 /// State of an [`Extended`] model.
-#[derive(Component, Clone, Copy, PartialEq, Default, Debug, Reflect)]
+#[derive(Component, Wire, Clone, Copy, PartialEq, Default, Debug, Reflect)]
 #[reflect(Component)]
 pub struct ExtendedState<B: Send + Sync + 'static, X: Send + Sync + 'static> {
     /// State of the body.
@@ -140,45 +141,6 @@ pub enum ExtendedEvent<B, X> {
     Body(B),
     /// Event of the extension.
     Extension(X),
-}
-
-impl<B: Wire, X: Wire> Wire for ExtendedInput<B, X> {
-    fn write(&self, w: &mut BitWriter) {
-        self.body.write(w);
-        self.extension.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { body: B::read(r)?, extension: X::read(r)? })
-    }
-
-    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
-        self.body.write_delta(&base.body, w);
-        self.extension.write_delta(&base.extension, w);
-    }
-
-    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { body: B::read_delta(&base.body, r)?, extension: X::read_delta(&base.extension, r)? })
-    }
-
-    fn quantised(self) -> Self {
-        Self { body: self.body.quantised(), extension: self.extension.quantised() }
-    }
-}
-
-impl<B, X> Wire for ExtendedState<B, X>
-where
-    B: Wire + Send + Sync + 'static,
-    X: Wire + Send + Sync + 'static,
-{
-    fn write(&self, w: &mut BitWriter) {
-        self.body.write(w);
-        self.extension.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { body: B::read(r)?, extension: X::read(r)? })
-    }
 }
 
 impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {

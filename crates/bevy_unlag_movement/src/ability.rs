@@ -7,8 +7,8 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::{
-    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel,
-    PoseSample, Snapshot, StepContext, Tick, ViewFrame, Wire, WireError,
+    ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel, PoseSample, Snapshot,
+    StepContext, Tick, ViewFrame, Wire,
 };
 
 use crate::{
@@ -335,36 +335,12 @@ impl<A: MoveAbility> AbilityHooks for Ability<'_, '_, '_, A> {
 }
 
 /// Inputs or states of two combined abilities.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
 pub struct AbilityPair<A, B> {
     /// Part of the first ability.
     pub first: A,
     /// Part of the second ability.
     pub second: B,
-}
-
-impl<A: Wire, B: Wire> Wire for AbilityPair<A, B> {
-    fn write(&self, w: &mut BitWriter) {
-        self.first.write(w);
-        self.second.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { first: A::read(r)?, second: B::read(r)? })
-    }
-
-    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
-        self.first.write_delta(&base.first, w);
-        self.second.write_delta(&base.second, w);
-    }
-
-    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { first: A::read_delta(&base.first, r)?, second: B::read_delta(&base.second, r)? })
-    }
-
-    fn quantised(self) -> Self {
-        Self { first: self.first.quantised(), second: self.second.quantised() }
-    }
 }
 
 /// Event of one of two combined abilities.

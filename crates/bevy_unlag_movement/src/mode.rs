@@ -1,13 +1,16 @@
 //! Movement modes and the transitions between them.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::Wire;
+use serde::{Deserialize, Serialize};
 
 /// Movement mode of a pawn. Unreal's `EMovementMode`. As a component of a pawn it is for display: on every machine
 /// the mode in which the pawn is drawn.
+///
+/// On the wire built-in modes take 3 bits, custom modes 11.
 #[doc(alias = "EMovementMode")]
 #[derive(
-    Component, Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize, Reflect,
+    Component, Wire, Clone, Copy, PartialEq, Eq, Default, Debug, Hash, Serialize, Deserialize, Reflect,
 )]
 #[reflect(Component, Debug, Default)]
 pub enum MovementMode {
@@ -41,29 +44,8 @@ impl MovementMode {
     }
 }
 
-/// Built-in modes take 3 bits, custom modes 11.
-impl Wire for MovementMode {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(self.bits().min(4), 3);
-        if let Self::Custom(id) = self {
-            w.bits(u32::from(*id), 8);
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(match r.bits(3)? {
-            0 => Self::Walking,
-            1 => Self::Falling,
-            2 => Self::Swimming,
-            3 => Self::Flying,
-            4 => Self::Custom(r.bits(8)? as u8),
-            _ => return Err(WireError::Invalid),
-        })
-    }
-}
-
 /// Table of mode transitions. A pawn in a [`MovementMode::Custom`] mode uses the table of that mode.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 pub struct Transitions {
     /// Mode after landing on a walkable floor. Default: [`MovementMode::Walking`].
     pub landed: MovementMode,
@@ -88,7 +70,7 @@ impl Default for Transitions {
 }
 
 /// Physics of a custom mode.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, Reflect)]
 pub enum ModePhysics {
     /// Moves along a floor with steps, slopes and ledges, such as for a slide or a crawl.
     Walk,
@@ -104,7 +86,7 @@ pub enum ModePhysics {
 
 /// Tuning of a custom mode. Unreal's `MOVE_Custom`.
 #[doc(alias = "PhysCustom")]
-#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 pub struct CustomMode {
     /// Name for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).
     pub name: String,

@@ -189,51 +189,45 @@ impl CapsuleState {
     }
 }
 
+/// Writes a value; the usual one takes one bit.
+pub(crate) fn write_unless<T: Wire + PartialEq>(usual: T, value: T, w: &mut BitWriter) {
+    w.bool(value != usual);
+    if value != usual {
+        value.write(w);
+    }
+}
+
+/// Reads what [`write_unless`] wrote.
+pub(crate) fn read_unless<T: Wire>(usual: T, r: &mut BitReader<'_>) -> Result<T, WireError> {
+    if r.bool()? { T::read(r) } else { Ok(usual) }
+}
+
 /// The state of a walking pawn takes 31 bytes; a base, an up direction other than +Y and running timers
 /// add to that.
 impl Wire for CapsuleState {
     fn write(&self, w: &mut BitWriter) {
         self.position.write(w);
         self.velocity.write(w);
-        w.bits(u32::from(self.yaw), 16);
-        w.signed(i32::from(self.pitch), 16);
+        self.yaw.write(w);
+        self.pitch.write(w);
         self.mode.write(w);
         for flag in [self.crouched, self.jump_held, self.disabled, self.alive] {
             w.bool(flag);
         }
-        w.bits(u32::from(self.teleports), 8);
-        w.bool(self.class.0 != 0);
-        if self.class.0 != 0 {
-            self.class.write(w);
-        }
-        w.bool(self.up != Vec3::Y);
-        if self.up != Vec3::Y {
-            self.up.write(w);
-        }
-        let on_base = self.base != BaseId::NONE;
-        w.bool(on_base);
-        if on_base {
-            w.bits(u32::from(self.base.0), 16);
+        self.teleports.write(w);
+        write_unless(PawnClass(0), self.class, w);
+        write_unless(Vec3::Y, self.up, w);
+        w.bool(self.base != BaseId::NONE);
+        if self.base != BaseId::NONE {
+            self.base.write(w);
             self.base_position.write(w);
             self.base_velocity.write(w);
         }
-        w.bool(self.base_turn != 0);
-        if self.base_turn != 0 {
-            w.bits(u32::from(self.base_turn), 16);
-        }
-        w.bool(self.volume != VolumeId::NONE);
-        if self.volume != VolumeId::NONE {
-            w.bits(u32::from(self.volume.0), 16);
-        }
-        w.bool(self.jumps != 0);
-        if self.jumps != 0 {
-            w.bits(u32::from(self.jumps), 8);
-        }
+        write_unless(0, self.base_turn, w);
+        write_unless(VolumeId::NONE, self.volume, w);
+        write_unless(0, self.jumps, w);
         for timer in [self.air_seconds, self.jump_hold, self.jump_buffer] {
-            w.bool(timer != 0.0);
-            if timer != 0.0 {
-                w.bits(timer.to_bits(), 32);
-            }
+            write_unless(0.0, timer, w);
         }
     }
 
@@ -241,43 +235,31 @@ impl Wire for CapsuleState {
         let mut state = Self {
             position: Vec3::read(r)?,
             velocity: Vec3::read(r)?,
-            yaw: r.bits(16)? as u16,
-            pitch: r.signed(16)? as i16,
+            yaw: u16::read(r)?,
+            pitch: i16::read(r)?,
             mode: MovementMode::read(r)?,
             crouched: r.bool()?,
             jump_held: r.bool()?,
             disabled: r.bool()?,
             alive: r.bool()?,
-            teleports: r.bits(8)? as u8,
+            teleports: u8::read(r)?,
+            class: read_unless(PawnClass(0), r)?,
+            up: read_unless(Vec3::Y, r)?,
             ..Self::default()
         };
         if r.bool()? {
-            state.class = PawnClass::read(r)?;
-        }
-        if r.bool()? {
-            state.up = Vec3::read(r)?;
-        }
-        if r.bool()? {
-            state.base = BaseId(r.bits(16)? as u16);
+            state.base = BaseId::read(r)?;
             if state.base == BaseId::NONE {
                 return Err(WireError::Invalid);
             }
             state.base_position = Vec3::read(r)?;
             state.base_velocity = Vec3::read(r)?;
         }
-        if r.bool()? {
-            state.base_turn = r.bits(16)? as u16;
-        }
-        if r.bool()? {
-            state.volume = VolumeId(r.bits(16)? as u16);
-        }
-        if r.bool()? {
-            state.jumps = r.bits(8)? as u8;
-        }
+        state.base_turn = read_unless(0, r)?;
+        state.volume = read_unless(VolumeId::NONE, r)?;
+        state.jumps = read_unless(0, r)?;
         for timer in [&mut state.air_seconds, &mut state.jump_hold, &mut state.jump_buffer] {
-            if r.bool()? {
-                *timer = f32::from_bits(r.bits(32)?);
-            }
+            *timer = read_unless(0.0, r)?;
         }
         // Axis by axis, because the square of a huge finite number is infinite.
         let beyond = |v: Vec3, limit: f32| v.abs().max_element() > limit;
