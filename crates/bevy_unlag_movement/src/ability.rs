@@ -8,7 +8,7 @@ use bevy::{
 };
 use bevy_unlag_core::{
     ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel, PoseSample, Snapshot,
-    StepContext, Tick, ViewFrame, Wire,
+    StepContext, Tick, ViewFrame, Wire, delegate_to_body,
 };
 
 use crate::{
@@ -177,77 +177,15 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
         ExtendedState { body, extension: hooks.state }
     }
 
-    fn position(state: &Self::State) -> Vec3 {
-        CapsuleModel::position(&state.body)
-    }
-
-    fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
-        CapsuleModel::snapshot(&state.body, tick)
-    }
-
-    fn velocity(state: &Self::State) -> Vec3 {
-        CapsuleModel::velocity(&state.body)
-    }
-
-    fn base(state: &Self::State) -> u16 {
-        CapsuleModel::base(&state.body)
-    }
-
-    fn turns_with_base(config: &CapsuleConfig) -> bool {
-        config.turn_with_base
-    }
-
-    fn proxy_step(
-        config: &CapsuleConfig,
-        pose: &PoseSample,
-        ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
-    ) -> PoseSample {
-        CapsuleModel::proxy_step(config, pose, ctx, &world.0)
-    }
-
-    fn eye(config: &CapsuleConfig, state: &Self::State) -> Vec3 {
-        CapsuleModel::eye(config, &state.body)
-    }
-
-    fn look(input: &Self::Input) -> (u16, i16) {
-        CapsuleModel::look(&input.body)
-    }
-
-    fn view_frame(state: &Self::State) -> ViewFrame {
-        CapsuleModel::view_frame(&state.body)
-    }
+    delegate_to_body!(model: CapsuleModel);
 
     fn kind(state: &Self::State) -> u32 {
         // The odd factor keeps all bits and prevents equal values from cancelling out.
         CapsuleModel::kind(&state.body) ^ A::kind(&state.extension).wrapping_mul(0xcc9e_2d51)
     }
 
-    fn teleports(state: &Self::State) -> u8 {
-        CapsuleModel::teleports(&state.body)
-    }
-
-    fn push(config: &CapsuleConfig, state: &Self::State, push: &CapsulePush) -> Self::State {
-        ExtendedState { body: CapsuleModel::push(config, &state.body, push), ..*state }
-    }
-
     fn missing_input(last: &Self::Input, axes: bool) -> Self::Input {
-        ExtendedInput { body: last.body.missing_input(axes), extension: A::Input::default() }
-    }
-
-    fn can_combine_with(older: &Self::Input, newer: &Self::Input) -> bool {
-        older.body.can_combine_with(&newer.body) && older.extension == newer.extension
-    }
-
-    fn try_nudge(
-        config: &CapsuleConfig,
-        state: &Self::State,
-        by: Vec3,
-        ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
-    ) -> Option<Self::State> {
-        let body = CapsuleModel::try_nudge(config, &state.body, by, ctx, &world.0)?;
-        Some(ExtendedState { body, ..*state })
+        ExtendedInput { body: CapsuleModel::missing_input(&last.body, axes), extension: A::Input::default() }
     }
 
     fn is_outcome(event: &Self::Event) -> bool {
@@ -256,33 +194,10 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 }
 
 impl<A: MoveAbility> MoveDiagnostics<Self> for CapsuleWith<A> {
-    fn is_near_pawn(
-        config: &CapsuleConfig,
-        state: &ExtendedState<CapsuleState, A::State>,
-        ctx: &StepContext,
-        world: &SystemParamItem<<Self as MoveModel>::World>,
-    ) -> bool {
-        CapsuleModel::is_near_pawn(config, &state.body, ctx, &world.0)
-    }
+    delegate_to_body!(diagnostics: CapsuleModel);
 
     fn config_hash(config: &CapsuleConfig, world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
         CapsuleModel::config_hash(config, &world.0) ^ A::config_hash(&world.1).rotate_left(11)
-    }
-
-    fn surroundings_hash(
-        config: &CapsuleConfig,
-        state: &ExtendedState<CapsuleState, A::State>,
-        world: &SystemParamItem<<Self as MoveModel>::World>,
-    ) -> u32 {
-        CapsuleModel::surroundings_hash(config, &state.body, &world.0)
-    }
-
-    fn level_hash(world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
-        CapsuleModel::level_hash(&world.0)
-    }
-
-    fn outline(config: &CapsuleConfig, state: &ExtendedState<CapsuleState, A::State>) -> (f32, f32) {
-        CapsuleModel::outline(config, &state.body)
     }
 }
 
