@@ -39,6 +39,7 @@ impl BodyStep {
 }
 
 /// Predicted state that accompanies a [`MoveModel`] and is stepped right after it.
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// Tuning, the same on client and server.
     type Config: Resource;
@@ -66,7 +67,6 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// because an extension acts only on input.
     #[must_use]
     fn missing_input(last: &Self::Input) -> Self::Input {
-        let _ = last;
         Self::Input::default()
     }
 
@@ -79,14 +79,12 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// See [`MoveModel::is_outcome`].
     #[must_use]
     fn is_outcome(event: &Self::Event) -> bool {
-        let _ = event;
         false
     }
 
     /// See [`MoveDiagnostics::config_hash`].
     #[must_use]
     fn config_hash(config: &Self::Config) -> u32 {
-        let _ = config;
         0
     }
 }

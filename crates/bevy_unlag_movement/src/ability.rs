@@ -32,6 +32,7 @@ use crate::{
 ///
 /// A tuple of two abilities, such as `(Dash, Teleport)`, is an ability as well, and tuples nest.
 #[doc(alias = "FLAG_Custom_0")]
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait MoveAbility: Send + Sync + Sized + 'static {
     /// Tuning, such as `Res<'static, DashConfig>`; must be the same on client and server.
     type Param: ReadOnlySystemParam + 'static;
@@ -118,7 +119,6 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     /// simulation, too. See [`MoveModel::is_outcome`]. Default: false for every event.
     #[must_use]
     fn is_outcome(event: &Self::Event) -> bool {
-        let _ = event;
         false
     }
 
@@ -126,7 +126,6 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     /// 0.
     #[must_use]
     fn config_hash(param: &SystemParamItem<Self::Param>) -> u32 {
-        let _ = param;
         0
     }
 }
