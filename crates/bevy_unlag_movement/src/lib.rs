@@ -34,6 +34,7 @@ mod base;
 mod base_motion;
 mod config;
 mod cue;
+mod defaults;
 mod depenetration;
 mod distance;
 mod event;

@@ -4,6 +4,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::Wire;
 use serde::{Deserialize, Serialize};
 
+use crate::defaults::with_defaults;
+
 /// Movement mode of a pawn. Unreal's `EMovementMode`. As a component of a pawn it is for display: on every machine
 /// the mode in which the pawn is drawn.
 ///
@@ -44,28 +46,19 @@ impl MovementMode {
     }
 }
 
-/// Table of mode transitions. A pawn in a [`MovementMode::Custom`] mode uses the table of that mode.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
-pub struct Transitions {
-    /// Mode after landing on a walkable floor. Default: [`MovementMode::Walking`].
-    pub landed: MovementMode,
-    /// Mode after walking off a ledge or jumping. Default: [`MovementMode::Falling`].
-    pub airborne: MovementMode,
-    /// Mode when the middle of the standing capsule enters water. Default: [`MovementMode::Swimming`].
-    pub submerged: MovementMode,
-    /// Mode when the middle of the standing capsule leaves the water. Default:
-    /// [`MovementMode::Falling`].
-    pub surfaced: MovementMode,
-}
-
-impl Default for Transitions {
-    fn default() -> Self {
-        Self {
-            landed: MovementMode::Walking,
-            airborne: MovementMode::Falling,
-            submerged: MovementMode::Swimming,
-            surfaced: MovementMode::Falling,
-        }
+with_defaults! {
+    /// Table of mode transitions. A pawn in a [`MovementMode::Custom`] mode uses the table of that mode.
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
+    pub struct Transitions {
+        /// Mode after landing on a walkable floor. Default: [`MovementMode::Walking`].
+        pub landed: MovementMode = MovementMode::Walking;
+        /// Mode after walking off a ledge or jumping. Default: [`MovementMode::Falling`].
+        pub airborne: MovementMode = MovementMode::Falling;
+        /// Mode when the middle of the standing capsule enters water. Default: [`MovementMode::Swimming`].
+        pub submerged: MovementMode = MovementMode::Swimming;
+        /// Mode when the middle of the standing capsule leaves the water. Default:
+        /// [`MovementMode::Falling`].
+        pub surfaced: MovementMode = MovementMode::Falling;
     }
 }
 
@@ -84,43 +77,29 @@ pub enum ModePhysics {
     Ability,
 }
 
-/// Tuning of a custom mode. Unreal's `MOVE_Custom`.
-#[doc(alias = "PhysCustom")]
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, Reflect)]
-pub struct CustomMode {
-    /// Name for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).
-    pub name: String,
-    /// Physics of the mode. Default: [`ModePhysics::Fly`].
-    pub physics: ModePhysics,
-    /// Speed at full input in metres per second; default 6.
-    pub max_speed: f32,
-    /// Acceleration by input in metres per second squared; default 20.48.
-    pub acceleration: f32,
-    /// Rate at which the velocity turns to a new direction, per second, and the part of braking without
-    /// input that is proportional to the speed; default 8. At 0 the pawn keeps sliding.
-    pub friction: f32,
-    /// Constant part of braking, in metres per second squared; default 20.48.
-    pub braking_deceleration: f32,
-    /// Factor on the config's gravity; default 1. Only [`ModePhysics::Fall`] falls.
-    pub gravity_scale: f32,
-    /// Whether the pawn can jump as from a floor. Default: true.
-    pub can_jump: bool,
-    /// Transitions out of the mode.
-    pub transitions: Transitions,
-}
-
-impl Default for CustomMode {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            physics: ModePhysics::default(),
-            max_speed: 6.0,
-            acceleration: 20.48,
-            friction: 8.0,
-            braking_deceleration: 20.48,
-            gravity_scale: 1.0,
-            can_jump: true,
-            transitions: Transitions::default(),
-        }
+with_defaults! {
+    /// Tuning of a custom mode. Unreal's `MOVE_Custom`.
+    #[doc(alias = "PhysCustom")]
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, Reflect)]
+    pub struct CustomMode {
+        /// Name for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).
+        pub name: String = String::new();
+        /// Physics of the mode. Default: [`ModePhysics::Fly`].
+        pub physics: ModePhysics = ModePhysics::default();
+        /// Speed at full input in metres per second; default 6.
+        pub max_speed: f32 = 6.0;
+        /// Acceleration by input in metres per second squared; default 20.48.
+        pub acceleration: f32 = 20.48;
+        /// Rate at which the velocity turns to a new direction, per second, and the part of braking without
+        /// input that is proportional to the speed; default 8. At 0 the pawn keeps sliding.
+        pub friction: f32 = 8.0;
+        /// Constant part of braking, in metres per second squared; default 20.48.
+        pub braking_deceleration: f32 = 20.48;
+        /// Factor on the config's gravity; default 1. Only [`ModePhysics::Fall`] falls.
+        pub gravity_scale: f32 = 1.0;
+        /// Whether the pawn can jump as from a floor. Default: true.
+        pub can_jump: bool = true;
+        /// Transitions out of the mode.
+        pub transitions: Transitions = Transitions::default();
     }
 }

@@ -3,81 +3,57 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, PawnClass, Wire, WireError, look_direction, upright_rotation};
 
-use crate::{base::BaseId, config::CapsuleConfig, mode::MovementMode, volume::VolumeId};
+use crate::{
+    base::BaseId, config::CapsuleConfig, defaults::with_defaults, mode::MovementMode, volume::VolumeId,
+};
 
-/// Complete predicted state of a capsule pawn. A step reads nothing else that changes.
-#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
-#[reflect(Component, Debug, Default)]
-pub struct CapsuleState {
-    /// Position of the feet, the lowest point of the capsule, in metres.
-    pub position: Vec3,
-    /// Velocity in metres per second, relative to the [`base`](Self::base); horizontal while walking.
-    pub velocity: Vec3,
-    /// Heading about [`up`](Self::up) in 1/65,536 of a turn; 0 looks along -Z when up is +Y.
-    pub yaw: u16,
-    /// Pitch in 1/65,536 of a turn; up is positive.
-    pub pitch: i16,
-    /// Unit vector from the feet to the head, against gravity.
-    pub up: Vec3,
-    /// Movement mode.
-    pub mode: MovementMode,
-    /// Whether the capsule has its crouched height.
-    pub crouched: bool,
-    /// Whether the jump button was down in the last step: a jump needs a new press.
-    pub jump_held: bool,
-    /// Whether input is ignored, such as after death. The pawn still falls and brakes.
-    pub disabled: bool,
-    /// Whether the pawn is drawn and can be hit.
-    pub alive: bool,
-    /// Class, which selects the configuration; see [`PawnClass`].
-    pub class: PawnClass,
-    /// Counter of teleports.
-    pub teleports: u8,
-    /// Movement base that the pawn stands on.
-    pub base: BaseId,
-    /// Position of the feet in the space of the base, in metres; zero without a base.
-    pub base_position: Vec3,
-    /// Velocity of the base at the pawn in metres per second, in world space.
-    pub base_velocity: Vec3,
-    /// Angle by which bases have turned the view, in 1/65,536 of a turn; added to the input's yaw.
-    pub base_turn: u16,
-    /// Volume that contains the middle of the standing capsule.
-    pub volume: VolumeId,
-    /// Number of jumps since the pawn last stood.
-    pub jumps: u8,
-    /// Time in seconds since the pawn last stood.
-    pub air_seconds: f32,
-    /// Remaining time in seconds for which a held button continues the jump.
-    pub jump_hold: f32,
-    /// Remaining time in seconds for which an early press still counts.
-    pub jump_buffer: f32,
-}
-
-impl Default for CapsuleState {
-    fn default() -> Self {
-        Self {
-            position: Vec3::ZERO,
-            velocity: Vec3::ZERO,
-            yaw: 0,
-            pitch: 0,
-            up: Vec3::Y,
-            mode: MovementMode::default(),
-            crouched: false,
-            jump_held: false,
-            disabled: false,
-            alive: false,
-            class: PawnClass(0),
-            teleports: 0,
-            base: BaseId::NONE,
-            base_position: Vec3::ZERO,
-            base_velocity: Vec3::ZERO,
-            base_turn: 0,
-            volume: VolumeId::NONE,
-            jumps: 0,
-            air_seconds: 0.0,
-            jump_hold: 0.0,
-            jump_buffer: 0.0,
-        }
+with_defaults! {
+    /// Complete predicted state of a capsule pawn. A step reads nothing else that changes.
+    #[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+    #[reflect(Component, Debug, Default)]
+    pub struct CapsuleState {
+        /// Position of the feet, the lowest point of the capsule, in metres.
+        pub position: Vec3 = Vec3::ZERO;
+        /// Velocity in metres per second, relative to the [`base`](Self::base); horizontal while walking.
+        pub velocity: Vec3 = Vec3::ZERO;
+        /// Heading about [`up`](Self::up) in 1/65,536 of a turn; 0 looks along -Z when up is +Y.
+        pub yaw: u16 = 0;
+        /// Pitch in 1/65,536 of a turn; up is positive.
+        pub pitch: i16 = 0;
+        /// Unit vector from the feet to the head, against gravity.
+        pub up: Vec3 = Vec3::Y;
+        /// Movement mode.
+        pub mode: MovementMode = MovementMode::default();
+        /// Whether the capsule has its crouched height.
+        pub crouched: bool = false;
+        /// Whether the jump button was down in the last step: a jump needs a new press.
+        pub jump_held: bool = false;
+        /// Whether input is ignored, such as after death. The pawn still falls and brakes.
+        pub disabled: bool = false;
+        /// Whether the pawn is drawn and can be hit.
+        pub alive: bool = false;
+        /// Class, which selects the configuration; see [`PawnClass`].
+        pub class: PawnClass = PawnClass(0);
+        /// Counter of teleports.
+        pub teleports: u8 = 0;
+        /// Movement base that the pawn stands on.
+        pub base: BaseId = BaseId::NONE;
+        /// Position of the feet in the space of the base, in metres; zero without a base.
+        pub base_position: Vec3 = Vec3::ZERO;
+        /// Velocity of the base at the pawn in metres per second, in world space.
+        pub base_velocity: Vec3 = Vec3::ZERO;
+        /// Angle by which bases have turned the view, in 1/65,536 of a turn; added to the input's yaw.
+        pub base_turn: u16 = 0;
+        /// Volume that contains the middle of the standing capsule.
+        pub volume: VolumeId = VolumeId::NONE;
+        /// Number of jumps since the pawn last stood.
+        pub jumps: u8 = 0;
+        /// Time in seconds since the pawn last stood.
+        pub air_seconds: f32 = 0.0;
+        /// Remaining time in seconds for which a held button continues the jump.
+        pub jump_hold: f32 = 0.0;
+        /// Remaining time in seconds for which an early press still counts.
+        pub jump_buffer: f32 = 0.0;
     }
 }
 

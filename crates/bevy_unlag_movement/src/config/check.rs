@@ -45,8 +45,8 @@ pub(crate) fn check_ranges(
     })
 }
 
-/// Declares a configuration with the default and the range of each field: the struct, its `Default`, and a function
-/// `ranges` for [`check_ranges`]. The name in parentheses is that of the configuration in the ranges.
+/// Declares a configuration with the default and the range of each field: the struct, its `Default`, and a
+/// function `ranges` for [`check_ranges`]. The name in parentheses is that of the configuration in the ranges.
 macro_rules! ranged_config {
     (
         $(#[$meta:meta])*
@@ -58,20 +58,13 @@ macro_rules! ranged_config {
                 $(, measured $value:expr => $value_range:expr)?;
         )+}
     ) => {
-        $(#[$meta])*
-        pub struct $name {$(
-            $(#[cfg($cfg)])?
-            $(#[$field_meta])*
-            pub $field: $type,
-        )+}
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self {$(
-                    $(#[cfg($cfg)])?
-                    $field: $default,
-                )+}
-            }
+        $crate::defaults::with_defaults! {
+            $(#[$meta])*
+            pub struct $name {$(
+                $(@if($cfg))?
+                $(#[$field_meta])*
+                pub $field: $type = $default;
+            )+}
         }
 
         impl $name {
