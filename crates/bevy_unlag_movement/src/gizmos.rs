@@ -9,12 +9,11 @@ use bevy::{
     prelude::*,
     transform::TransformSystems,
 };
-use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, StepContext};
+use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, StepContext, with_defaults};
 
 use crate::{
     base::{BaseId, MovementBase},
     config::CapsuleConfig,
-    defaults::with_defaults,
     mode::MovementMode,
     pawn_collision::HasCapsule,
     probe::MoverProbe,

@@ -34,7 +34,6 @@ mod base;
 mod base_motion;
 mod config;
 mod cue;
-mod defaults;
 mod depenetration;
 mod distance;
 mod event;

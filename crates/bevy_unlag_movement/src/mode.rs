@@ -1,10 +1,8 @@
 //! Movement modes and the transitions between them.
 
 use bevy::prelude::*;
-use bevy_unlag_core::Wire;
+use bevy_unlag_core::{Wire, with_defaults};
 use serde::{Deserialize, Serialize};
-
-use crate::defaults::with_defaults;
 
 /// Movement mode of a pawn. Unreal's `EMovementMode`. As a component of a pawn it is for display: on every machine
 /// the mode in which the pawn is drawn.

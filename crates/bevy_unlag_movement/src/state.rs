@@ -1,11 +1,11 @@
 //! Predicted state of a capsule pawn.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, PawnClass, Wire, WireError, look_direction, upright_rotation};
-
-use crate::{
-    base::BaseId, config::CapsuleConfig, defaults::with_defaults, mode::MovementMode, volume::VolumeId,
+use bevy_unlag_core::{
+    BitReader, BitWriter, PawnClass, Wire, WireError, look_direction, upright_rotation, with_defaults,
 };
+
+use crate::{base::BaseId, config::CapsuleConfig, mode::MovementMode, volume::VolumeId};
 
 with_defaults! {
     /// Complete predicted state of a capsule pawn. A step reads nothing else that changes.

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::Aabb;
+use bevy_unlag_core::with_defaults;
 
 use super::{BaseSchedule, PoseHistory};
-use crate::defaults::with_defaults;
 
 /// The function of a reflected track: a function has no value that could be shown or set.
 fn unmoved() -> Arc<dyn Fn(f64) -> Isometry3d + Send + Sync> {

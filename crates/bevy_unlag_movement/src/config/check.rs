@@ -58,7 +58,7 @@ macro_rules! ranged_config {
                 $(, measured $value:expr => $value_range:expr)?;
         )+}
     ) => {
-        $crate::defaults::with_defaults! {
+        bevy_unlag_core::with_defaults! {
             $(#[$meta])*
             pub struct $name {$(
                 $(@if($cfg))?

@@ -1,6 +1,8 @@
 //! Structs whose fields state their defaults.
 
 /// Declares a struct together with its `Default`. `@if(...)` in front of a field is its `#[cfg(...)]`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! with_defaults {
     (
         $(#[$meta:meta])*
@@ -27,4 +29,3 @@ macro_rules! with_defaults {
         }
     };
 }
-pub(crate) use with_defaults;
