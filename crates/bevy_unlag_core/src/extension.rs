@@ -4,6 +4,7 @@
 use core::marker::PhantomData;
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
+use bevy_unlag_derive::Wire;
 
 use crate::{
     model::{MoveModel, StepContext},
@@ -13,7 +14,7 @@ use crate::{
     snapshot::Snapshot,
     tick::Tick,
     view_frame::ViewFrame,
-    wire::{BitReader, BitWriter, Wire, WireError},
+    wire::Wire,
 };
 
 /// State of the body at the beginning of a step, as an extension sees it.
@@ -39,6 +40,7 @@ impl BodyStep {
 }
 
 /// Predicted state that accompanies a [`MoveModel`] and is stepped right after it.
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// Tuning, the same on client and server.
     type Config: Resource;
@@ -66,7 +68,6 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// because an extension acts only on input.
     #[must_use]
     fn missing_input(last: &Self::Input) -> Self::Input {
-        let _ = last;
         Self::Input::default()
     }
 
@@ -79,14 +80,12 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// See [`MoveModel::is_outcome`].
     #[must_use]
     fn is_outcome(event: &Self::Event) -> bool {
-        let _ = event;
         false
     }
 
     /// See [`MoveDiagnostics::config_hash`].
     #[must_use]
     fn config_hash(config: &Self::Config) -> u32 {
-        let _ = config;
         0
     }
 }
@@ -108,7 +107,7 @@ impl<M, X> Clone for Extended<M, X> {
 }
 
 /// Input of an [`Extended`] model.
-#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Default, Debug, Reflect)]
 pub struct ExtendedInput<B, X> {
     /// Input to the body.
     pub body: B,
@@ -117,7 +116,7 @@ pub struct ExtendedInput<B, X> {
 }
 
 /// State of an [`Extended`] model.
-#[derive(Component, Clone, Copy, PartialEq, Default, Debug, Reflect)]
+#[derive(Component, Wire, Clone, Copy, PartialEq, Default, Debug, Reflect)]
 #[reflect(Component)]
 pub struct ExtendedState<B: Send + Sync + 'static, X: Send + Sync + 'static> {
     /// State of the body.
@@ -143,43 +142,104 @@ pub enum ExtendedEvent<B, X> {
     Extension(X),
 }
 
-impl<B: Wire, X: Wire> Wire for ExtendedInput<B, X> {
-    fn write(&self, w: &mut BitWriter) {
-        self.body.write(w);
-        self.extension.write(w);
-    }
+/// Implements the functions of a model and of its diagnostics that an [`ExtendedState`] leaves to its body. The
+/// names of the types in them are those at the place of the call.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! delegate_to_body {
+    (model: $body:ty) => {
+        fn position(state: &Self::State) -> Vec3 {
+            <$body as MoveModel>::position(&state.body)
+        }
 
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { body: B::read(r)?, extension: X::read(r)? })
-    }
+        fn eye(config: &Self::Config, state: &Self::State) -> Vec3 {
+            <$body as MoveModel>::eye(config, &state.body)
+        }
 
-    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
-        self.body.write_delta(&base.body, w);
-        self.extension.write_delta(&base.extension, w);
-    }
+        fn look(input: &Self::Input) -> (u16, i16) {
+            <$body as MoveModel>::look(&input.body)
+        }
 
-    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { body: B::read_delta(&base.body, r)?, extension: X::read_delta(&base.extension, r)? })
-    }
+        fn view_frame(state: &Self::State) -> ViewFrame {
+            <$body as MoveModel>::view_frame(&state.body)
+        }
 
-    fn quantised(self) -> Self {
-        Self { body: self.body.quantised(), extension: self.extension.quantised() }
-    }
-}
+        fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
+            <$body as MoveModel>::snapshot(&state.body, tick)
+        }
 
-impl<B, X> Wire for ExtendedState<B, X>
-where
-    B: Wire + Send + Sync + 'static,
-    X: Wire + Send + Sync + 'static,
-{
-    fn write(&self, w: &mut BitWriter) {
-        self.body.write(w);
-        self.extension.write(w);
-    }
+        fn velocity(state: &Self::State) -> Vec3 {
+            <$body as MoveModel>::velocity(&state.body)
+        }
 
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { body: B::read(r)?, extension: X::read(r)? })
-    }
+        fn base(state: &Self::State) -> u16 {
+            <$body as MoveModel>::base(&state.body)
+        }
+
+        fn turns_with_base(config: &Self::Config) -> bool {
+            <$body as MoveModel>::turns_with_base(config)
+        }
+
+        fn proxy_step(
+            config: &Self::Config,
+            class: PawnClass,
+            pose: &PoseSample,
+            ctx: &StepContext,
+            world: &SystemParamItem<Self::World>,
+        ) -> PoseSample {
+            <$body as MoveModel>::proxy_step(config, class, pose, ctx, &world.0)
+        }
+
+        fn teleports(state: &Self::State) -> u8 {
+            <$body as MoveModel>::teleports(&state.body)
+        }
+
+        fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State {
+            ExtendedState { body: <$body as MoveModel>::push(config, &state.body, push), ..*state }
+        }
+
+        fn can_combine_with(older: &Self::Input, newer: &Self::Input) -> bool {
+            <$body as MoveModel>::can_combine_with(&older.body, &newer.body)
+                && older.extension == newer.extension
+        }
+
+        fn try_nudge(
+            config: &Self::Config,
+            state: &Self::State,
+            by: Vec3,
+            ctx: &StepContext,
+            world: &SystemParamItem<Self::World>,
+        ) -> Option<Self::State> {
+            let body = <$body as MoveModel>::try_nudge(config, &state.body, by, ctx, &world.0)?;
+            Some(ExtendedState { body, ..*state })
+        }
+    };
+    (diagnostics: $body:ty) => {
+        fn is_near_pawn(
+            config: &<Self as MoveModel>::Config,
+            state: &<Self as MoveModel>::State,
+            ctx: &StepContext,
+            world: &SystemParamItem<<Self as MoveModel>::World>,
+        ) -> bool {
+            <$body as MoveModel>::Diagnostics::is_near_pawn(config, &state.body, ctx, &world.0)
+        }
+
+        fn surroundings_hash(
+            config: &<Self as MoveModel>::Config,
+            state: &<Self as MoveModel>::State,
+            world: &SystemParamItem<<Self as MoveModel>::World>,
+        ) -> u32 {
+            <$body as MoveModel>::Diagnostics::surroundings_hash(config, &state.body, &world.0)
+        }
+
+        fn level_hash(world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
+            <$body as MoveModel>::Diagnostics::level_hash(&world.0)
+        }
+
+        fn outline(config: &<Self as MoveModel>::Config, state: &<Self as MoveModel>::State) -> (f32, f32) {
+            <$body as MoveModel>::Diagnostics::outline(config, &state.body)
+        }
+    };
 }
 
 impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
@@ -208,59 +268,11 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
         ExtendedState { body, extension }
     }
 
-    fn position(state: &Self::State) -> Vec3 {
-        M::position(&state.body)
-    }
-
-    fn eye(config: &Self::Config, state: &Self::State) -> Vec3 {
-        M::eye(config, &state.body)
-    }
-
-    fn look(input: &Self::Input) -> (u16, i16) {
-        M::look(&input.body)
-    }
-
-    fn view_frame(state: &Self::State) -> ViewFrame {
-        M::view_frame(&state.body)
-    }
+    delegate_to_body!(model: M);
 
     fn kind(state: &Self::State) -> u32 {
         // An odd factor is a bijection and keeps the two numbers from cancelling out.
         M::kind(&state.body) ^ X::kind(&state.extension).wrapping_mul(0x9e37_79b1)
-    }
-
-    fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
-        M::snapshot(&state.body, tick)
-    }
-
-    fn velocity(state: &Self::State) -> Vec3 {
-        M::velocity(&state.body)
-    }
-
-    fn base(state: &Self::State) -> u16 {
-        M::base(&state.body)
-    }
-
-    fn turns_with_base(config: &Self::Config) -> bool {
-        M::turns_with_base(config)
-    }
-
-    fn proxy_step(
-        config: &Self::Config,
-        class: PawnClass,
-        pose: &PoseSample,
-        ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
-    ) -> PoseSample {
-        M::proxy_step(config, class, pose, ctx, &world.0)
-    }
-
-    fn teleports(state: &Self::State) -> u8 {
-        M::teleports(&state.body)
-    }
-
-    fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State {
-        ExtendedState { body: M::push(config, &state.body, push), ..*state }
     }
 
     fn change_control(state: &Self::State) -> Self::State {
@@ -274,20 +286,6 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
         }
     }
 
-    fn can_combine_with(older: &Self::Input, newer: &Self::Input) -> bool {
-        M::can_combine_with(&older.body, &newer.body) && older.extension == newer.extension
-    }
-
-    fn try_nudge(
-        config: &Self::Config,
-        state: &Self::State,
-        by: Vec3,
-        ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
-    ) -> Option<Self::State> {
-        Some(ExtendedState { body: M::try_nudge(config, &state.body, by, ctx, &world.0)?, ..*state })
-    }
-
     fn is_outcome(event: &Self::Event) -> bool {
         match event {
             ExtendedEvent::Body(event) => M::is_outcome(event),
@@ -297,32 +295,9 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
 }
 
 impl<M: MoveModel, X: MoveExtension> MoveDiagnostics<Self> for Extended<M, X> {
-    fn is_near_pawn(
-        config: &M::Config,
-        state: &ExtendedState<M::State, X::State>,
-        ctx: &StepContext,
-        world: &SystemParamItem<<Self as MoveModel>::World>,
-    ) -> bool {
-        M::Diagnostics::is_near_pawn(config, &state.body, ctx, &world.0)
-    }
+    delegate_to_body!(diagnostics: M);
 
     fn config_hash(config: &M::Config, world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
         M::Diagnostics::config_hash(config, &world.0) ^ X::config_hash(&world.1).rotate_left(7)
-    }
-
-    fn surroundings_hash(
-        config: &M::Config,
-        state: &ExtendedState<M::State, X::State>,
-        world: &SystemParamItem<<Self as MoveModel>::World>,
-    ) -> u32 {
-        M::Diagnostics::surroundings_hash(config, &state.body, &world.0)
-    }
-
-    fn level_hash(world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
-        M::Diagnostics::level_hash(&world.0)
-    }
-
-    fn outline(config: &M::Config, state: &ExtendedState<M::State, X::State>) -> (f32, f32) {
-        M::Diagnostics::outline(config, &state.body)
     }
 }

@@ -34,6 +34,7 @@ pub struct InterpolationSpan {
 ///
 /// An implementation must be pure, exact at both ends (except for [`Interpolation::Step`] at the newer one),
 /// and finite for finite values.
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait Interpolate: Copy {
     /// Returns the value within a span.
     #[must_use]
@@ -44,7 +45,6 @@ pub trait Interpolate: Copy {
     /// value is held.
     #[must_use]
     fn extrapolate(&self, seconds: f32) -> Self {
-        let _ = seconds;
         *self
     }
 
@@ -52,7 +52,6 @@ pub trait Interpolate: Copy {
     /// across a teleport; the older value then holds until the moment of the newer one.
     #[must_use]
     fn continues_to(&self, next: &Self) -> bool {
-        let _ = next;
         true
     }
 }

@@ -28,6 +28,7 @@ extern crate self as bevy_unlag_core;
 mod angle;
 mod base_poses;
 mod base_schedule_mailbox;
+mod defaults;
 mod extension;
 mod game_clock;
 mod gravity;

@@ -41,6 +41,7 @@ pub struct StepContext {
 #[doc(alias = "UCharacterMovementComponent")]
 #[doc(alias = "PerformMovement")]
 #[doc(alias = "Pmove")]
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait MoveModel: Send + Sync + Sized + 'static {
     /// Tuning, the same on client and server.
     type Config: Resource;
@@ -98,14 +99,12 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// pawns.
     #[must_use]
     fn base(state: &Self::State) -> u16 {
-        let _ = state;
         0
     }
 
     /// Returns whether the view of a pawn turns with the base that it stands on. Default: it does not.
     #[must_use]
     fn turns_with_base(config: &Self::Config) -> bool {
-        let _ = config;
         false
     }
 
@@ -121,14 +120,12 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> PoseSample {
-        let _ = (config, class, world);
         pose.extrapolated(ctx.dt)
     }
 
     /// Returns the position of the eye, in metres. Default: that of the root.
     #[must_use]
     fn eye(config: &Self::Config, state: &Self::State) -> Vec3 {
-        let _ = config;
         Self::position(state)
     }
 
@@ -137,7 +134,6 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// ahead.
     #[must_use]
     fn look(input: &Self::Input) -> (u16, i16) {
-        let _ = input;
         (0, 0)
     }
 
@@ -152,7 +148,6 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// is not smoothed. Only the lowest four bits count. Default 0: no teleports.
     #[must_use]
     fn teleports(state: &Self::State) -> u8 {
-        let _ = state;
         0
     }
 
@@ -162,7 +157,6 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     #[must_use]
     fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State {
         const { assert!(size_of::<Self::Push>() == 0, "a model with a type `Push` needs a function `push`") };
-        let _ = (config, push);
         *state
     }
 
@@ -171,7 +165,6 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// input.
     #[must_use]
     fn missing_input(last: &Self::Input, axes: bool) -> Self::Input {
-        let _ = (last, axes);
         Self::Input::default()
     }
 
@@ -203,7 +196,6 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> Option<Self::State> {
-        let _ = (config, state, by, ctx, world);
         None
     }
 
@@ -211,7 +203,6 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// move, such as an ability that it may refuse. Default: no event is reported.
     #[must_use]
     fn is_outcome(event: &Self::Event) -> bool {
-        let _ = event;
         false
     }
 }

@@ -9,6 +9,7 @@ use crate::model::{MoveModel, StepContext};
 ///
 /// A model names its implementation as [`MoveModel::Diagnostics`]: `()` for the defaults, or a type that
 /// overrides some of them, such as the model itself.
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait MoveDiagnostics<M: MoveModel> {
     /// Returns whether another pawn is so close that client and server may see it on different sides.
     /// Evaluated when client and server disagree. Default: `false`.
@@ -19,7 +20,6 @@ pub trait MoveDiagnostics<M: MoveModel> {
         ctx: &StepContext,
         world: &SystemParamItem<M::World>,
     ) -> bool {
-        let _ = (config, state, ctx, world);
         false
     }
 
@@ -27,7 +27,6 @@ pub trait MoveDiagnostics<M: MoveModel> {
     /// reported as such. Default 0: no comparison.
     #[must_use]
     fn config_hash(config: &M::Config, world: &SystemParamItem<M::World>) -> u32 {
-        let _ = (config, world);
         0
     }
 
@@ -35,14 +34,12 @@ pub trait MoveDiagnostics<M: MoveModel> {
     /// about a move. Default 0: no comparison.
     #[must_use]
     fn surroundings_hash(config: &M::Config, state: &M::State, world: &SystemParamItem<M::World>) -> u32 {
-        let _ = (config, state, world);
         0
     }
 
     /// Returns a hash of the level, compared when a client joins. Default 0: no comparison.
     #[must_use]
     fn level_hash(world: &SystemParamItem<M::World>) -> u32 {
-        let _ = world;
         0
     }
 
@@ -50,7 +47,6 @@ pub trait MoveDiagnostics<M: MoveModel> {
     /// its position, for debug views. Default: 0.34 and 0.88.
     #[must_use]
     fn outline(config: &M::Config, state: &M::State) -> (f32, f32) {
-        let _ = (config, state);
         (0.34, 0.88)
     }
 }

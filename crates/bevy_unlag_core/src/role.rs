@@ -2,6 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag_derive::Wire;
+use serde::{Deserialize, Serialize};
 
 /// Role of a pawn in this app. Unreal's `ENetRole`.
 #[doc(alias = "ENetRole")]
@@ -62,8 +63,8 @@ pub struct Passenger {
     Ord,
     Debug,
     Default,
-    serde::Serialize,
-    serde::Deserialize,
+    Serialize,
+    Deserialize,
     Reflect,
     Wire,
 )]

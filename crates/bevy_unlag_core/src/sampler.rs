@@ -10,40 +10,30 @@ use crate::{
     tick::ViewTime,
 };
 
-/// Settings of pose sampling. Client and server must use the same values, otherwise the server validates
-/// shots against poses that the client did not draw.
-#[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
-#[reflect(Resource, Debug, Default)]
-pub struct PoseSampler {
-    /// Interpolation of positions between two snapshots. Default: [`Interpolation::Hermite`].
-    pub interpolation: Interpolation,
-    /// Seconds per tick. Default: 1/64.
-    pub tick_seconds: f32,
-    /// Ticks between two snapshots of a pawn that has no update interval of its own. Default: 3. If a view
-    /// time lies between two snapshots that are further apart (one was lost, or the pawn is sent less
-    /// often), a shot at the pawn states both ticks.
-    #[doc(alias = "cl_updaterate")]
-    pub snapshot_ticks: i32,
-    /// Seconds for which a pose is extrapolated at full speed beyond its newest snapshot. Over as long again
-    /// it decelerates to a standstill. Default: 0.125, so it stands after 0.25 s. Raising it hides longer gaps
-    /// and increases the overshoot.
-    #[doc(alias = "cl_extrapolate_amount")]
-    pub max_extrapolation: f32,
-    /// The same limit for a pawn that is simulated to the server's present. Default: 0.25, which includes the
-    /// pawn's latency. Beyond it the pawn stops at once where its model simulates it, and decelerates as above
-    /// where no model does. Raising it keeps pawns on worse links at the present and increases the overshoot.
-    pub max_simulation: f32,
-}
-
-impl Default for PoseSampler {
-    fn default() -> Self {
-        Self {
-            interpolation: Interpolation::default(),
-            tick_seconds: 1.0 / 64.0,
-            snapshot_ticks: 3,
-            max_extrapolation: 0.125,
-            max_simulation: 0.25,
-        }
+crate::with_defaults! {
+    /// Settings of pose sampling. Client and server must use the same values, otherwise the server validates
+    /// shots against poses that the client did not draw.
+    #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
+    #[reflect(Resource, Debug, Default)]
+    pub struct PoseSampler {
+        /// Interpolation of positions between two snapshots. Default: [`Interpolation::Hermite`].
+        pub interpolation: Interpolation = Interpolation::default();
+        /// Seconds per tick. Default: 1/64.
+        pub tick_seconds: f32 = 1.0 / 64.0;
+        /// Ticks between two snapshots of a pawn that has no update interval of its own. Default: 3. If a view
+        /// time lies between two snapshots that are further apart (one was lost, or the pawn is sent less
+        /// often), a shot at the pawn states both ticks.
+        #[doc(alias = "cl_updaterate")]
+        pub snapshot_ticks: i32 = 3;
+        /// Seconds for which a pose is extrapolated at full speed beyond its newest snapshot. Over as long again
+        /// it decelerates to a standstill. Default: 0.125, so it stands after 0.25 s. Raising it hides longer gaps
+        /// and increases the overshoot.
+        #[doc(alias = "cl_extrapolate_amount")]
+        pub max_extrapolation: f32 = 0.125;
+        /// The same limit for a pawn that is simulated to the server's present. Default: 0.25, which includes the
+        /// pawn's latency. Beyond it the pawn stops at once where its model simulates it, and decelerates as above
+        /// where no model does. Raising it keeps pawns on worse links at the present and increases the overshoot.
+        pub max_simulation: f32 = 0.25;
     }
 }
 

@@ -3,19 +3,15 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeSystems};
+use bevy_unlag_derive::Wire;
+use serde::{Deserialize, Serialize};
 
-use crate::{
-    game_clock::GameClockPlugin,
-    model::MoveSystems,
-    reflection,
-    required_plugin::require_plugin,
-    wire::{BitReader, BitWriter, Wire, WireError},
-};
+use crate::{game_clock::GameClockPlugin, model::MoveSystems, reflection, required_plugin::require_plugin};
 
 /// A simulation tick. It wraps around and therefore implements no `Ord`; compare with [`Tick::since`] and
 /// [`Tick::is_newer_than`].
 #[doc(alias = "RepliconTick")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
 pub struct Tick(pub u32);
 
 impl Tick {
@@ -39,16 +35,6 @@ impl Tick {
     }
 }
 
-impl Wire for Tick {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(self.0, 32);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self(r.bits(32)?))
-    }
-}
-
 /// Number of fractions into which a [`ViewTime`] divides a tick.
 pub const SUB_TICKS: i64 = 256;
 
@@ -68,7 +54,7 @@ pub fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
 /// Playout clocks count in it, so that the moment that a client draws and the one that it reports to the
 /// server are the same number.
 #[doc(alias = "TickInstant")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, Reflect)]
 pub struct ViewTime {
     /// Whole tick at or before the moment.
     pub tick: Tick,
@@ -86,11 +72,7 @@ impl ViewTime {
     /// Returns the moment `ticks` after `origin`, rounded down to 1/256 of a tick.
     #[must_use]
     pub fn after(origin: Tick, ticks: f64) -> Self {
-        let sub = (ticks * SUB_TICKS as f64).floor() as i64;
-        Self {
-            tick: origin.offset(sub.div_euclid(SUB_TICKS) as i32),
-            fraction: sub.rem_euclid(SUB_TICKS) as u8,
-        }
+        Self::at(origin).later((ticks * SUB_TICKS as f64).floor() as i64)
     }
 
     /// Returns the number of ticks from `tick` to this moment, negative if the moment is earlier.
@@ -98,9 +80,7 @@ impl ViewTime {
     pub fn ticks_since(self, tick: Tick) -> f32 {
         self.tick.since(tick) as f32 + f32::from(self.fraction) / SUB_TICKS as f32
     }
-}
 
-impl ViewTime {
     /// Returns the time from `earlier` to this moment in 1/256 of a tick, negative if this moment is the
     /// earlier one.
     #[must_use]
@@ -117,17 +97,6 @@ impl ViewTime {
             tick: self.tick.offset(sub.div_euclid(SUB_TICKS) as i32),
             fraction: sub.rem_euclid(SUB_TICKS) as u8,
         }
-    }
-}
-
-impl Wire for ViewTime {
-    fn write(&self, w: &mut BitWriter) {
-        self.tick.write(w);
-        w.bits(u32::from(self.fraction), 8);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { tick: Tick::read(r)?, fraction: r.bits(8)? as u8 })
     }
 }
 

@@ -91,6 +91,7 @@ impl core::error::Error for WireError {}
             for floats, `#[wire(unit, bits = ...)]` for directions, `#[wire(with = ...)]` for anything, \
             `#[wire(skip)]` for none"
 )]
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait Wire: Sized {
     /// Appends the value.
     fn write(&self, w: &mut BitWriter);
@@ -105,7 +106,6 @@ pub trait Wire: Sized {
     /// together with [`read_delta`](Self::read_delta) if neighbouring values are similar. Default: the whole
     /// value.
     fn write_delta(&self, base: &Self, w: &mut BitWriter) {
-        let _ = base;
         self.write(w);
     }
 
@@ -114,7 +114,6 @@ pub trait Wire: Sized {
     /// # Errors
     /// Returns a [`WireError`] if the input ends early or is not a valid value.
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let _ = base;
         Self::read(r)
     }
 

@@ -68,6 +68,7 @@ use crate::wire::{BitReader, BitWriter, WireError, array_of};
             vectors; `angle` is for `f32`; `unit` is for `Vec3` and `Dir3`; `max` is for `Vec` and `String`",
     note = "a type of your own needs no attribute if it has `#[derive(Wire)]`"
 )]
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait WireFormat<T> {
     /// Appends the value.
     fn write(&self, value: &T, w: &mut BitWriter);
@@ -80,7 +81,6 @@ pub trait WireFormat<T> {
 
     /// Appends the value for a reader that knows `base`. Default: the whole value.
     fn write_delta(&self, value: &T, base: &T, w: &mut BitWriter) {
-        let _ = base;
         WireFormat::<T>::write(self, value, w);
     }
 
@@ -89,7 +89,6 @@ pub trait WireFormat<T> {
     /// # Errors
     /// Returns a [`WireError`] if the input ends early or is not a valid value.
     fn read_delta(&self, base: &T, r: &mut BitReader<'_>) -> Result<T, WireError> {
-        let _ = base;
         WireFormat::<T>::read(self, r)
     }
 

@@ -4,7 +4,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DataEnum, DeriveInput, Error, Fields, Result, parse_quote};
 
-use crate::{attributes, fields_code::FieldsCode};
+use crate::{
+    attributes,
+    fields_code::{FieldsCode, all_or_errors},
+};
 
 /// Widest number of a variant that a delta sends without a bit that states whether the variant changed: with
 /// so few bits, that bit costs more than it saves.
@@ -85,23 +88,11 @@ fn struct_functions(core: &TokenStream, fields: &Fields) -> Result<TokenStream> 
 }
 
 fn enum_functions(core: &TokenStream, input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
-    let mut variants = Vec::new();
-    let mut errors: Option<Error> = None;
-    for variant in &data.variants {
+    let variants = all_or_errors(data.variants.iter().map(|variant| {
+        attributes::check_variant(&variant.attrs)?;
         let name = &variant.ident;
-        let code = attributes::check_variant(&variant.attrs)
-            .and_then(|()| FieldsCode::new(core, quote!(Self::#name), &variant.fields));
-        match code {
-            Ok(code) => variants.push(code),
-            Err(error) => match &mut errors {
-                Some(errors) => errors.combine(error),
-                None => errors = Some(error),
-            },
-        }
-    }
-    if let Some(errors) = errors {
-        return Err(errors);
-    }
+        FieldsCode::new(core, quote!(Self::#name), &variant.fields)
+    }))?;
     let Some(last) = variants.len().checked_sub(1) else {
         return Err(Error::new_spanned(
             &input.ident,

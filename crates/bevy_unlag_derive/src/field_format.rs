@@ -1,5 +1,7 @@
 //! Format of a field, by its type and its attributes.
 
+use core::fmt::Display;
+
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Error, Expr, Field, Result, spanned::Spanned};
@@ -7,7 +9,7 @@ use syn::{Error, Expr, Field, Result, spanned::Spanned};
 use crate::{
     attributes::{Ends, FieldAttributes},
     field_type::{FieldType, Leaf},
-    literals::{integer, number, operand},
+    literals::{integer, number},
 };
 
 /// Longest list.
@@ -120,18 +122,16 @@ impl Element<'_> {
             Leaf::Wide => self.error(format!("`{name}` is too wide: use `u64`, or `[u64; 2]`")),
             Leaf::Direction => self.error(
                 "a direction needs a resolution: write `#[wire(unit, bits = 24)]`, or 16 bits for an error \
-                 of 1°"
-                    .to_owned(),
+                 of 1°",
             ),
             Leaf::Reference => self.error(
                 "a reader cannot return a reference: store the value itself, or leave the field out with \
-                 `#[wire(skip)]`"
-                    .to_owned(),
+                 `#[wire(skip)]`",
             ),
         }
     }
 
-    fn error<T>(&self, message: String) -> Result<T> {
+    fn error<T>(&self, message: impl Display) -> Result<T> {
         Err(Error::new(self.place, message))
     }
 
@@ -152,7 +152,7 @@ impl Element<'_> {
             return Err(Error::new(attributes.angle.unwrap_or(self.place), message));
         }
         let Some(bits) = &attributes.bits else {
-            return self.error("an `angle` needs a resolution: write `#[wire(angle, bits = 16)]`".to_owned());
+            return self.error("an `angle` needs a resolution: write `#[wire(angle, bits = 16)]`");
         };
         check_literal(bits, 1, 24, "`bits` of an `angle`")?;
         Ok(quote!(#core::wire_format::AngleFormat::new(#bits)))
@@ -170,8 +170,7 @@ impl Element<'_> {
             return Err(Error::new(attributes.unit.unwrap_or(self.place), message));
         }
         let Some(bits) = &attributes.bits else {
-            return self
-                .error("a `unit` vector needs a resolution: write `#[wire(unit, bits = 24)]`".to_owned());
+            return self.error("a `unit` vector needs a resolution: write `#[wire(unit, bits = 24)]`");
         };
         check_literal(bits, 4, 32, "`bits` of a `unit` vector")?;
         if let Some(odd) = integer(bits).filter(|bits| bits % 2 != 0) {
@@ -213,8 +212,7 @@ impl Element<'_> {
             return match ty.leaf {
                 Leaf::Float64 => self.error(
                     "`f64` has no form of its own: use `f32`, or write \
-                     `#[wire(range = -1.0..=1.0, bits = 16)]`"
-                        .to_owned(),
+                     `#[wire(range = -1.0..=1.0, bits = 16)]`",
                 ),
                 _ => Ok(None),
             };
@@ -248,7 +246,7 @@ fn float_range(core: &TokenStream, attributes: &FieldAttributes, ends: &Ends) ->
         let message = format!("the range is empty: its low end {low} must be below its high end {high}");
         return Err(Error::new(ends.span, message));
     }
-    let (low, high) = (operand(&ends.low), operand(&ends.high));
+    let Ends { low, high, .. } = ends;
     match (&attributes.bits, &attributes.step) {
         (Some(_), Some(step)) => {
             Err(Error::new_spanned(step, "the resolution is given twice: remove `bits` or `step`"))
@@ -266,7 +264,7 @@ fn float_range(core: &TokenStream, attributes: &FieldAttributes, ends: &Ends) ->
                     "a range across 0 needs at least 2 bits: its ends and 0",
                 ));
             }
-            Ok(quote!(#core::wire_format::FloatRange::new(#low as f64, #high as f64, #bits)))
+            Ok(quote!(#core::wire_format::FloatRange::new((#low) as f64, (#high) as f64, #bits)))
         }
         (None, Some(step)) => {
             if let Some(size) = number(step) {
@@ -284,8 +282,9 @@ fn float_range(core: &TokenStream, attributes: &FieldAttributes, ends: &Ends) ->
                     ));
                 }
             }
-            let step = operand(step);
-            Ok(quote!(#core::wire_format::FloatRange::with_step(#low as f64, #high as f64, #step as f64)))
+            Ok(quote! {
+                #core::wire_format::FloatRange::with_step((#low) as f64, (#high) as f64, (#step) as f64)
+            })
         }
     }
 }
@@ -309,8 +308,8 @@ fn int_range(core: &TokenStream, ends: &Ends) -> Result<TokenStream> {
             return Err(Error::new(ends.span, "the range has more than 2^32 values: leave it out"));
         }
     }
-    let (low, high) = (operand(&ends.low), operand(&ends.high));
-    Ok(quote!(#core::wire_format::IntRange::new(#low as i128, #high as i128)))
+    let Ends { low, high, .. } = ends;
+    Ok(quote!(#core::wire_format::IntRange::new((#low) as i128, (#high) as i128)))
 }
 
 /// Refuses a literal outside of `least` to `most`. Other constants are checked when they are evaluated.

@@ -22,33 +22,38 @@ struct FieldCode<'a> {
     base: Ident,
 }
 
+/// Returns all values, or all errors as one.
+pub(crate) fn all_or_errors<T>(results: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let mut errors: Option<Error> = None;
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(error) => match &mut errors {
+                Some(errors) => errors.combine(error),
+                None => errors = Some(error),
+            },
+        }
+    }
+    errors.map_or(Ok(values), Err)
+}
+
 impl<'a> FieldsCode<'a> {
     /// Finds the formats of all fields, or returns all their errors.
     pub(crate) fn new(core: &'a TokenStream, path: TokenStream, fields: &'a Fields) -> Result<Self> {
-        let mut found = Vec::new();
-        let mut errors: Option<Error> = None;
-        for (index, field) in fields.iter().enumerate() {
-            match FieldFormat::of(field, core) {
-                Ok(format) => found.push(FieldCode {
-                    member: match &field.ident {
-                        Some(name) => Member::Named(name.clone()),
-                        None => Member::Unnamed(Index::from(index)),
-                    },
-                    ty: &field.ty,
-                    format,
-                    value: format_ident!("__value_{}", index),
-                    base: format_ident!("__base_{}", index),
-                }),
-                Err(error) => match &mut errors {
-                    Some(errors) => errors.combine(error),
-                    None => errors = Some(error),
+        let fields = all_or_errors(fields.iter().enumerate().map(|(index, field)| {
+            Ok(FieldCode {
+                member: match &field.ident {
+                    Some(name) => Member::Named(name.clone()),
+                    None => Member::Unnamed(Index::from(index)),
                 },
-            }
-        }
-        match errors {
-            None => Ok(Self { core, path, fields: found }),
-            Some(errors) => Err(errors),
-        }
+                ty: &field.ty,
+                format: FieldFormat::of(field, core)?,
+                value: format_ident!("__value_{}", index),
+                base: format_ident!("__base_{}", index),
+            })
+        }))?;
+        Ok(Self { core, path, fields })
     }
 
     /// Whether no field has any bits.

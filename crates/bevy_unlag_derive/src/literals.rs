@@ -1,7 +1,5 @@
 //! Values of literals in attributes. Other constants are unknown until the compiler evaluates them.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, ExprUnary, Lit, UnOp};
 
 /// Returns the value of a literal number.
@@ -23,20 +21,5 @@ pub(crate) fn integer(expr: &Expr) -> Option<i128> {
         Expr::Paren(paren) => integer(&paren.expr),
         Expr::Group(group) => integer(&group.expr),
         _ => None,
-    }
-}
-
-/// Returns the expression so that a cast may follow it.
-pub(crate) fn operand(expr: &Expr) -> TokenStream {
-    match expr {
-        Expr::Lit(_)
-        | Expr::Path(_)
-        | Expr::Unary(_)
-        | Expr::Paren(_)
-        | Expr::Call(_)
-        | Expr::MethodCall(_)
-        | Expr::Field(_)
-        | Expr::Index(_) => expr.to_token_stream(),
-        _ => quote!((#expr)),
     }
 }

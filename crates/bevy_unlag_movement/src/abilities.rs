@@ -6,20 +6,23 @@ mod teleport;
 pub use dash::{Dash, DashConfig, DashEvent, DashInput, DashState};
 pub use teleport::{Teleport, TeleportConfig, TeleportEvent, TeleportInput, TeleportState};
 
-use bevy_unlag_core::{BitReader, BitWriter, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, WireError, wire_format::WireFormat};
+
+use crate::state::{read_unless, write_unless};
 
 /// Longest timer that is accepted from the network, in seconds.
 const MAX_TIMER: f32 = 600.0;
 
-/// Writes a timer; one that is not running takes one bit.
-fn write_timer(timer: f32, w: &mut BitWriter) {
-    w.bool(timer != 0.0);
-    if timer != 0.0 {
-        w.bits(timer.to_bits(), 32);
-    }
-}
+/// Form of a timer in seconds; one that is not running takes one bit.
+struct TimerFormat;
 
-fn read_timer(r: &mut BitReader<'_>) -> Result<f32, WireError> {
-    let timer = if r.bool()? { f32::from_bits(r.bits(32)?) } else { 0.0 };
-    if (0.0..=MAX_TIMER).contains(&timer) { Ok(timer) } else { Err(WireError::Invalid) }
+impl WireFormat<f32> for TimerFormat {
+    fn write(&self, timer: &f32, w: &mut BitWriter) {
+        write_unless(0.0, *timer, w);
+    }
+
+    fn read(&self, r: &mut BitReader<'_>) -> Result<f32, WireError> {
+        let timer = read_unless(0.0, r)?;
+        if (0.0..=MAX_TIMER).contains(&timer) { Ok(timer) } else { Err(WireError::Invalid) }
+    }
 }

@@ -7,8 +7,8 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::{
-    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel, PawnClass,
-    PoseSample, Snapshot, StepContext, Tick, ViewFrame, Wire, WireError,
+    ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel, PawnClass, PoseSample, Snapshot,
+    StepContext, Tick, ViewFrame, Wire, delegate_to_body,
 };
 
 use crate::{
@@ -32,6 +32,7 @@ use crate::{
 ///
 /// A tuple of two abilities, such as `(Dash, Teleport)`, is an ability as well, and tuples nest.
 #[doc(alias = "FLAG_Custom_0")]
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait MoveAbility: Send + Sync + Sized + 'static {
     /// Tuning, such as `Res<'static, DashConfig>`; must be the same on client and server.
     type Param: ReadOnlySystemParam + 'static;
@@ -118,7 +119,6 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     /// simulation, too. See [`MoveModel::is_outcome`]. Default: false for every event.
     #[must_use]
     fn is_outcome(event: &Self::Event) -> bool {
-        let _ = event;
         false
     }
 
@@ -126,7 +126,6 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     /// 0.
     #[must_use]
     fn config_hash(param: &SystemParamItem<Self::Param>) -> u32 {
-        let _ = param;
         0
     }
 }
@@ -177,78 +176,15 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
         ExtendedState { body, extension: hooks.state }
     }
 
-    fn position(state: &Self::State) -> Vec3 {
-        CapsuleModel::position(&state.body)
-    }
-
-    fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
-        CapsuleModel::snapshot(&state.body, tick)
-    }
-
-    fn velocity(state: &Self::State) -> Vec3 {
-        CapsuleModel::velocity(&state.body)
-    }
-
-    fn base(state: &Self::State) -> u16 {
-        CapsuleModel::base(&state.body)
-    }
-
-    fn turns_with_base(config: &CapsuleConfig) -> bool {
-        config.turn_with_base
-    }
-
-    fn proxy_step(
-        config: &CapsuleConfig,
-        class: PawnClass,
-        pose: &PoseSample,
-        ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
-    ) -> PoseSample {
-        CapsuleModel::proxy_step(config, class, pose, ctx, &world.0)
-    }
-
-    fn eye(config: &CapsuleConfig, state: &Self::State) -> Vec3 {
-        CapsuleModel::eye(config, &state.body)
-    }
-
-    fn look(input: &Self::Input) -> (u16, i16) {
-        CapsuleModel::look(&input.body)
-    }
-
-    fn view_frame(state: &Self::State) -> ViewFrame {
-        CapsuleModel::view_frame(&state.body)
-    }
+    delegate_to_body!(model: CapsuleModel);
 
     fn kind(state: &Self::State) -> u32 {
         // The odd factor keeps all bits and prevents equal values from cancelling out.
         CapsuleModel::kind(&state.body) ^ A::kind(&state.extension).wrapping_mul(0xcc9e_2d51)
     }
 
-    fn teleports(state: &Self::State) -> u8 {
-        CapsuleModel::teleports(&state.body)
-    }
-
-    fn push(config: &CapsuleConfig, state: &Self::State, push: &CapsulePush) -> Self::State {
-        ExtendedState { body: CapsuleModel::push(config, &state.body, push), ..*state }
-    }
-
     fn missing_input(last: &Self::Input, axes: bool) -> Self::Input {
-        ExtendedInput { body: last.body.missing_input(axes), extension: A::Input::default() }
-    }
-
-    fn can_combine_with(older: &Self::Input, newer: &Self::Input) -> bool {
-        older.body.can_combine_with(&newer.body) && older.extension == newer.extension
-    }
-
-    fn try_nudge(
-        config: &CapsuleConfig,
-        state: &Self::State,
-        by: Vec3,
-        ctx: &StepContext,
-        world: &SystemParamItem<Self::World>,
-    ) -> Option<Self::State> {
-        let body = CapsuleModel::try_nudge(config, &state.body, by, ctx, &world.0)?;
-        Some(ExtendedState { body, ..*state })
+        ExtendedInput { body: CapsuleModel::missing_input(&last.body, axes), extension: A::Input::default() }
     }
 
     fn is_outcome(event: &Self::Event) -> bool {
@@ -257,33 +193,10 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 }
 
 impl<A: MoveAbility> MoveDiagnostics<Self> for CapsuleWith<A> {
-    fn is_near_pawn(
-        config: &CapsuleConfig,
-        state: &ExtendedState<CapsuleState, A::State>,
-        ctx: &StepContext,
-        world: &SystemParamItem<<Self as MoveModel>::World>,
-    ) -> bool {
-        CapsuleModel::is_near_pawn(config, &state.body, ctx, &world.0)
-    }
+    delegate_to_body!(diagnostics: CapsuleModel);
 
     fn config_hash(config: &CapsuleConfig, world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
         CapsuleModel::config_hash(config, &world.0) ^ A::config_hash(&world.1).rotate_left(11)
-    }
-
-    fn surroundings_hash(
-        config: &CapsuleConfig,
-        state: &ExtendedState<CapsuleState, A::State>,
-        world: &SystemParamItem<<Self as MoveModel>::World>,
-    ) -> u32 {
-        CapsuleModel::surroundings_hash(config, &state.body, &world.0)
-    }
-
-    fn level_hash(world: &SystemParamItem<<Self as MoveModel>::World>) -> u32 {
-        CapsuleModel::level_hash(&world.0)
-    }
-
-    fn outline(config: &CapsuleConfig, state: &ExtendedState<CapsuleState, A::State>) -> (f32, f32) {
-        CapsuleModel::outline(config, &state.body)
     }
 }
 
@@ -336,36 +249,12 @@ impl<A: MoveAbility> AbilityHooks for Ability<'_, '_, '_, A> {
 }
 
 /// Inputs or states of two combined abilities.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Default, Debug, Reflect)]
 pub struct AbilityPair<A, B> {
     /// Part of the first ability.
     pub first: A,
     /// Part of the second ability.
     pub second: B,
-}
-
-impl<A: Wire, B: Wire> Wire for AbilityPair<A, B> {
-    fn write(&self, w: &mut BitWriter) {
-        self.first.write(w);
-        self.second.write(w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { first: A::read(r)?, second: B::read(r)? })
-    }
-
-    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
-        self.first.write_delta(&base.first, w);
-        self.second.write_delta(&base.second, w);
-    }
-
-    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { first: A::read_delta(&base.first, r)?, second: B::read_delta(&base.second, r)? })
-    }
-
-    fn quantised(self) -> Self {
-        Self { first: self.first.quantised(), second: self.second.quantised() }
-    }
 }
 
 /// Event of one of two combined abilities.

@@ -11,22 +11,13 @@ pub use schedule::{BaseAnnouncement, BaseSchedule, BaseScheduleConfig};
 pub use track::{BaseTrack, Shuttle, Turntable};
 
 use bevy::prelude::*;
+use bevy_unlag_core::Wire;
+use serde::{Deserialize, Serialize};
 
 /// Identifier of a movement base. It is part of the predicted state, so it must be the same on all
 /// machines.
 #[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Debug,
-    serde::Serialize,
-    serde::Deserialize,
-    Reflect,
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize, Reflect, Wire,
 )]
 pub struct BaseId(pub u16);
 

@@ -5,11 +5,13 @@ mod presets;
 
 pub use check::InvalidConfig;
 #[cfg(feature = "kart")]
-pub(crate) use check::{FieldRange, check_ranges};
+pub(crate) use check::check_ranges;
+pub(crate) use check::{FieldRange, ranged_config};
 
 use bevy::prelude::*;
 use bevy_unlag_core::PawnClass;
 
+use self::check::MAX_VALUE;
 use crate::mode::{CustomMode, MovementMode, Transitions};
 
 /// Implementation that moves the capsule through the world. Needs the feature `rapier_controller`.
@@ -53,244 +55,183 @@ pub enum PawnCollision {
     Push,
 }
 
-/// Tuning of [`CapsuleModel`](crate::CapsuleModel). It must be the same on client and server: a
-/// difference causes a misprediction in every tick. The defaults are Unreal's, in metres; see
-/// [`quake`](Self::quake) and [`arcade`](Self::arcade) for other presets.
-#[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
-#[reflect(Resource, Debug, Default)]
-#[serde(default)]
-pub struct CapsuleConfig {
-    /// Radius of the capsule in metres; default 0.34. The pawn fits through gaps slightly wider than
-    /// twice this.
-    pub radius: f32,
-    /// Distance from the middle to the feet when standing, in metres; default 0.88, so 1.76 m tall.
-    pub half_height: f32,
-    /// Distance from the middle to the feet when crouched, in metres; default 0.40. Must not be less
-    /// than the radius.
-    pub crouched_half_height: f32,
-    /// Eye height above the feet when standing, in metres; default 1.64.
-    pub eye_height: f32,
-    /// Eye height above the feet when crouched, in metres; default 0.66.
-    pub crouched_eye_height: f32,
+ranged_config! {
+    /// Tuning of [`CapsuleModel`](crate::CapsuleModel). It must be the same on client and server: a
+    /// difference causes a misprediction in every tick. The defaults are Unreal's, in metres; see
+    /// [`quake`](Self::quake) and [`arcade`](Self::arcade) for other presets.
+    #[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+    #[reflect(Resource, Debug, Default)]
+    #[serde(default)]
+    pub struct CapsuleConfig(config) {
+        /// Radius of the capsule in metres; default 0.34. The pawn fits through gaps slightly wider than
+        /// twice this.
+        pub radius: f32 = 0.34, within 0.01..=100.0;
+        /// Distance from the middle to the feet when standing, in metres; default 0.88, so 1.76 m tall.
+        pub half_height: f32 = 0.88, within config.radius..=100.0;
+        /// Distance from the middle to the feet when crouched, in metres; default 0.40. Must not be less
+        /// than the radius.
+        pub crouched_half_height: f32 = 0.40, within config.radius..=config.half_height;
+        /// Eye height above the feet when standing, in metres; default 1.64.
+        pub eye_height: f32 = 1.64, within 0.0..=200.0;
+        /// Eye height above the feet when crouched, in metres; default 0.66.
+        pub crouched_eye_height: f32 = 0.66, within 0.0..=200.0;
 
-    /// Speed at full input on any walkable ground, in metres per second; default 6.
-    #[doc(alias = "MaxWalkSpeed")]
-    pub max_walk_speed: f32,
-    /// Forward speed at full input with [`CapsuleInput::sprint`](crate::CapsuleInput::sprint), in metres
-    /// per second; default 9.
-    pub sprint_speed: f32,
-    /// Speed at full input with [`CapsuleInput::walk`](crate::CapsuleInput::walk), in metres per second;
-    /// default 2.
-    pub slow_walk_speed: f32,
-    /// Speed at full input when crouched, in metres per second; default 3.
-    pub crouched_speed: f32,
-    /// Speed at full input when swimming, in metres per second; default 3.
-    pub max_swim_speed: f32,
-    /// Speed at full input when flying, in metres per second; default 6.
-    pub max_fly_speed: f32,
-    /// Upper limit of any speed, falls included, in metres per second; default 60. It keeps a move near
-    /// the colliders that were looked up for it. Raising it makes fast moves more expensive.
-    #[doc(alias = "sv_maxvelocity")]
-    pub max_speed: f32,
+        /// Speed at full input on any walkable ground, in metres per second; default 6.
+        #[doc(alias = "MaxWalkSpeed")]
+        pub max_walk_speed: f32 = 6.0, within 0.0..=config.max_speed;
+        /// Forward speed at full input with [`CapsuleInput::sprint`](crate::CapsuleInput::sprint), in metres
+        /// per second; default 9.
+        pub sprint_speed: f32 = 9.0, within 0.0..=config.max_speed;
+        /// Speed at full input with [`CapsuleInput::walk`](crate::CapsuleInput::walk), in metres per second;
+        /// default 2.
+        pub slow_walk_speed: f32 = 2.0, within 0.0..=config.max_speed;
+        /// Speed at full input when crouched, in metres per second; default 3.
+        pub crouched_speed: f32 = 3.0, within 0.0..=config.max_speed;
+        /// Speed at full input when swimming, in metres per second; default 3.
+        pub max_swim_speed: f32 = 3.0, within 0.0..=config.max_speed;
+        /// Speed at full input when flying, in metres per second; default 6.
+        pub max_fly_speed: f32 = 6.0, within 0.0..=config.max_speed;
+        /// Upper limit of any speed, falls included, in metres per second; default 60. It keeps a move near
+        /// the colliders that were looked up for it. Raising it makes fast moves more expensive.
+        #[doc(alias = "sv_maxvelocity")]
+        pub max_speed: f32 = 60.0, within 0.1..=1_000.0;
 
-    /// Formula by which input changes the velocity. Default: [`AccelerationModel::Unreal`].
-    pub acceleration_model: AccelerationModel,
-    /// Acceleration by input in metres per second squared; default 20.48, from standstill to full speed
-    /// in 0.3 s. For Quake's model: its acceleration constant times the maximum speed.
-    #[doc(alias = "MaxAcceleration")]
-    pub acceleration: f32,
-    /// Rate at which a running pawn turns to a new direction, per second; default 8. Times
-    /// [`braking_friction_factor`](Self::braking_friction_factor) it is also the part of braking without
-    /// input that is proportional to the speed.
-    #[doc(alias = "sv_friction")]
-    pub ground_friction: f32,
-    /// Factor on [`ground_friction`](Self::ground_friction) when braking; default 2. Raising it stops
-    /// pawns sooner without turning them faster.
-    pub braking_friction_factor: f32,
-    /// Constant part of braking on a floor, in metres per second squared; default 20.48.
-    #[doc(alias = "BrakingDecelerationWalking")]
-    pub braking_deceleration: f32,
-    /// Speed in metres per second; default 0. Quake's model brakes a slower pawn as if it moved at this
-    /// speed.
-    #[doc(alias = "sv_stopspeed")]
-    pub stop_speed: f32,
-    /// Friction of fluids and of flight, per second; default 0.3. A [`MoveVolume`](crate::MoveVolume)
-    /// can override it.
-    pub fluid_friction: f32,
-    /// Braking without input while swimming, in metres per second squared; default 0.
-    pub braking_swimming: f32,
-    /// Braking without input while flying, in metres per second squared; default 0. At 0 a flying pawn
-    /// keeps moving until input or a wall stops it.
-    pub braking_flying: f32,
-    /// Horizontal braking without input in the air, in metres per second squared; default 0.
-    pub braking_falling: f32,
+        /// Formula by which input changes the velocity. Default: [`AccelerationModel::Unreal`].
+        pub acceleration_model: AccelerationModel = AccelerationModel::Unreal;
+        /// Acceleration by input in metres per second squared; default 20.48, from standstill to full speed
+        /// in 0.3 s. For Quake's model: its acceleration constant times the maximum speed.
+        #[doc(alias = "MaxAcceleration")]
+        pub acceleration: f32 = 20.48, within 0.0..=MAX_VALUE;
+        /// Rate at which a running pawn turns to a new direction, per second; default 8. Times
+        /// [`braking_friction_factor`](Self::braking_friction_factor) it is also the part of braking without
+        /// input that is proportional to the speed.
+        #[doc(alias = "sv_friction")]
+        pub ground_friction: f32 = 8.0, within 0.0..=MAX_VALUE;
+        /// Factor on [`ground_friction`](Self::ground_friction) when braking; default 2. Raising it stops
+        /// pawns sooner without turning them faster.
+        pub braking_friction_factor: f32 = 2.0, within 0.0..=MAX_VALUE;
+        /// Constant part of braking on a floor, in metres per second squared; default 20.48.
+        #[doc(alias = "BrakingDecelerationWalking")]
+        pub braking_deceleration: f32 = 20.48, within 0.0..=MAX_VALUE;
+        /// Speed in metres per second; default 0. Quake's model brakes a slower pawn as if it moved at this
+        /// speed.
+        #[doc(alias = "sv_stopspeed")]
+        pub stop_speed: f32 = 0.0, within 0.0..=config.max_speed;
+        /// Friction of fluids and of flight, per second; default 0.3. A [`MoveVolume`](crate::MoveVolume)
+        /// can override it.
+        pub fluid_friction: f32 = 0.3, within 0.0..=MAX_VALUE;
+        /// Braking without input while swimming, in metres per second squared; default 0.
+        pub braking_swimming: f32 = 0.0, within 0.0..=MAX_VALUE;
+        /// Braking without input while flying, in metres per second squared; default 0. At 0 a flying pawn
+        /// keeps moving until input or a wall stops it.
+        pub braking_flying: f32 = 0.0, within 0.0..=MAX_VALUE;
+        /// Horizontal braking without input in the air, in metres per second squared; default 0.
+        pub braking_falling: f32 = 0.0, within 0.0..=MAX_VALUE;
 
-    /// Upward speed of a jump in metres per second; default 4.2. The height of a jump is the square of
-    /// this over twice gravity.
-    #[doc(alias = "JumpZVelocity")]
-    pub jump_speed: f32,
-    /// Longest time in seconds for which holding the button keeps the upward speed of a jump, for low
-    /// and high jumps; default 0.
-    #[doc(alias = "JumpMaxHoldTime")]
-    pub jump_max_hold: f32,
-    /// Number of jumps until the next landing; default 1. 2 allows a double jump.
-    #[doc(alias = "JumpMaxCount")]
-    pub jump_max_count: u8,
-    /// Time in seconds after walking off a ledge during which a jump still counts as one from the floor;
-    /// default 0. A value of 0.1 forgives late presses.
-    pub coyote_time: f32,
-    /// Time in seconds before a landing during which a press still causes a jump at the landing; default
-    /// 0. A value of 0.1 forgives early presses.
-    pub jump_buffer: f32,
-    /// Gravity in metres per second squared, towards the ground; default 9.8.
-    #[doc(alias = "sv_gravity")]
-    pub gravity: f32,
-    /// Up direction, a unit vector; default +Y. A [`MoveVolume`](crate::MoveVolume) can override it. Any
-    /// direction other than +Y makes a move about a third more expensive.
-    pub up: Vec3,
-    /// Limit of the falling speed by gravity, in metres per second; default 40.
-    pub terminal_speed: f32,
-    /// Fraction of `acceleration` that input has in the air, 0 to 1; default 0.05.
-    #[doc(alias = "AirControl")]
-    pub air_control: f32,
-    /// Horizontal speed in metres per second below which air control is multiplied by
-    /// [`air_control_boost`](Self::air_control_boost), so that a jump from a standstill can get over an
-    /// edge; default 0.25.
-    pub air_control_boost_below: f32,
-    /// Factor on air control at low speed; default 2.
-    pub air_control_boost: f32,
-    /// Largest wished speed in the air for Quake's model, in metres per second; default 1,000, that is
-    /// no limit.
-    pub air_wish_speed: f32,
+        /// Upward speed of a jump in metres per second; default 4.2. The height of a jump is the square of
+        /// this over twice gravity.
+        #[doc(alias = "JumpZVelocity")]
+        pub jump_speed: f32 = 4.2, within 0.0..=config.max_speed;
+        /// Longest time in seconds for which holding the button keeps the upward speed of a jump, for low
+        /// and high jumps; default 0.
+        #[doc(alias = "JumpMaxHoldTime")]
+        pub jump_max_hold: f32 = 0.0, within 0.0..=60.0;
+        /// Number of jumps until the next landing; default 1. 2 allows a double jump.
+        #[doc(alias = "JumpMaxCount")]
+        pub jump_max_count: u8 = 1;
+        /// Time in seconds after walking off a ledge during which a jump still counts as one from the floor;
+        /// default 0. A value of 0.1 forgives late presses.
+        pub coyote_time: f32 = 0.0, within 0.0..=60.0;
+        /// Time in seconds before a landing during which a press still causes a jump at the landing; default
+        /// 0. A value of 0.1 forgives early presses.
+        pub jump_buffer: f32 = 0.0, within 0.0..=60.0;
+        /// Gravity in metres per second squared, towards the ground; default 9.8.
+        #[doc(alias = "sv_gravity")]
+        pub gravity: f32 = 9.8, within -MAX_VALUE..=MAX_VALUE;
+        /// Up direction, a unit vector; default +Y. A [`MoveVolume`](crate::MoveVolume) can override it. Any
+        /// direction other than +Y makes a move about a third more expensive.
+        pub up: Vec3 = Vec3::Y, measured (config.up.length() - 1.0).abs() => 0.0..=0.01;
+        /// Limit of the falling speed by gravity, in metres per second; default 40.
+        pub terminal_speed: f32 = 40.0, within 0.0..=1_000.0;
+        /// Fraction of `acceleration` that input has in the air, 0 to 1; default 0.05.
+        #[doc(alias = "AirControl")]
+        pub air_control: f32 = 0.05, within 0.0..=1.0;
+        /// Horizontal speed in metres per second below which air control is multiplied by
+        /// [`air_control_boost`](Self::air_control_boost), so that a jump from a standstill can get over an
+        /// edge; default 0.25.
+        pub air_control_boost_below: f32 = 0.25, within 0.0..=config.max_speed;
+        /// Factor on air control at low speed; default 2.
+        pub air_control_boost: f32 = 2.0, within 0.0..=MAX_VALUE;
+        /// Largest wished speed in the air for Quake's model, in metres per second; default 1,000, that is
+        /// no limit.
+        pub air_wish_speed: f32 = 1_000.0, within 0.0..=MAX_VALUE;
 
-    /// Height in metres; default 0.45. Pawns climb ledges up to this height and step down to floors up
-    /// to this far below. Raising it makes walking on stairs and past clutter more expensive.
-    #[doc(alias = "MaxStepHeight")]
-    #[doc(alias = "sv_stepsize")]
-    pub step_height: f32,
-    /// Smallest upward component of the normal of a walkable floor; default 0.71, about 44.8°. A steeper
-    /// surface is a wall.
-    #[doc(alias = "WalkableFloorZ")]
-    pub walkable_floor_y: f32,
-    /// Distance from the capsule's side in metres; default 0. A pawn only perches on a floor that it
-    /// touches within this distance of its side: see [`perch_height`](Self::perch_height).
-    pub perch_radius_threshold: f32,
-    /// Depth in metres; default 0.4. A pawn perches only while there is a floor below the middle of the
-    /// capsule within the step height plus this.
-    pub perch_height: f32,
-    /// Whether the pawn keeps its feet level with a rim for as long as it touches it, as if the
-    /// capsule's base were flat. Default: false, so the round end sinks over the rim of a ledge and
-    /// rises over the rim of a step, which is smoother. Unreal's `bUseFlatBaseForFloorChecks`.
-    #[doc(alias = "bUseFlatBaseForFloorChecks")]
-    pub flat_base: bool,
-    /// Whether a walking pawn can walk off ledges. Default: true.
-    #[doc(alias = "bCanWalkOffLedges")]
-    pub walk_off_ledges: bool,
-    /// Whether a crouched pawn can walk off ledges. Default: false.
-    pub walk_off_ledges_crouched: bool,
-    /// Distance in metres by which the middle of a pawn that does not walk off ledges may pass the edge;
-    /// default 0.1.
-    pub ledge_threshold: f32,
+        /// Height in metres; default 0.45. Pawns climb ledges up to this height and step down to floors up
+        /// to this far below. Raising it makes walking on stairs and past clutter more expensive.
+        #[doc(alias = "MaxStepHeight")]
+        #[doc(alias = "sv_stepsize")]
+        pub step_height: f32 = 0.45, within 0.0..=2.0 * config.half_height;
+        /// Smallest upward component of the normal of a walkable floor; default 0.71, about 44.8°. A steeper
+        /// surface is a wall.
+        #[doc(alias = "WalkableFloorZ")]
+        pub walkable_floor_y: f32 = 0.71, within 0.2..=1.0;
+        /// Distance from the capsule's side in metres; default 0. A pawn only perches on a floor that it
+        /// touches within this distance of its side: see [`perch_height`](Self::perch_height).
+        pub perch_radius_threshold: f32 = 0.0, within 0.0..=config.radius;
+        /// Depth in metres; default 0.4. A pawn perches only while there is a floor below the middle of the
+        /// capsule within the step height plus this.
+        pub perch_height: f32 = 0.4, within 0.0..=100.0;
+        /// Whether the pawn keeps its feet level with a rim for as long as it touches it, as if the
+        /// capsule's base were flat. Default: false, so the round end sinks over the rim of a ledge and
+        /// rises over the rim of a step, which is smoother. Unreal's `bUseFlatBaseForFloorChecks`.
+        #[doc(alias = "bUseFlatBaseForFloorChecks")]
+        pub flat_base: bool = false;
+        /// Whether a walking pawn can walk off ledges. Default: true.
+        #[doc(alias = "bCanWalkOffLedges")]
+        pub walk_off_ledges: bool = true;
+        /// Whether a crouched pawn can walk off ledges. Default: false.
+        pub walk_off_ledges_crouched: bool = false;
+        /// Distance in metres by which the middle of a pawn that does not walk off ledges may pass the edge;
+        /// default 0.1.
+        pub ledge_threshold: f32 = 0.1, within 0.0..=config.radius;
 
-    /// Buoyancy of water relative to gravity; default 1: a swimmer neither sinks nor rises.
-    pub buoyancy: f32,
-    /// Upward speed in metres per second with which a swimmer who holds jump against a bank leaves the
-    /// water; default 4.2.
-    pub out_of_water_speed: f32,
+        /// Buoyancy of water relative to gravity; default 1: a swimmer neither sinks nor rises.
+        pub buoyancy: f32 = 1.0, within 0.0..=100.0;
+        /// Upward speed in metres per second with which a swimmer who holds jump against a bank leaves the
+        /// water; default 4.2.
+        pub out_of_water_speed: f32 = 4.2, within 0.0..=config.max_speed;
 
-    /// Whether a pawn that leaves a moving base keeps the base's velocity. Default: true.
-    #[doc(alias = "bImpartBaseVelocityX")]
-    pub impart_base_velocity: bool,
-    /// Whether a turning base turns the view of pawns on it. Default: false.
-    pub turn_with_base: bool,
-    /// Collision with other pawns. Default: [`PawnCollision::Ignore`].
-    pub pawns: PawnCollision,
-    /// Speed in metres per second at which overlapping pawns drift apart with [`PawnCollision::Push`];
-    /// default 3.
-    pub pawn_push_speed: f32,
-    /// Rapier collision groups whose members block a capsule; default all. Colliders without groups
-    /// always block it.
-    pub blocked_by: u32,
+        /// Whether a pawn that leaves a moving base keeps the base's velocity. Default: true.
+        #[doc(alias = "bImpartBaseVelocityX")]
+        pub impart_base_velocity: bool = true;
+        /// Whether a turning base turns the view of pawns on it. Default: false.
+        pub turn_with_base: bool = false;
+        /// Collision with other pawns. Default: [`PawnCollision::Ignore`].
+        pub pawns: PawnCollision = PawnCollision::Ignore;
+        /// Speed in metres per second at which overlapping pawns drift apart with [`PawnCollision::Push`];
+        /// default 3.
+        pub pawn_push_speed: f32 = 3.0, within 0.0..=config.max_speed;
+        /// Rapier collision groups whose members block a capsule; default all. Colliders without groups
+        /// always block it.
+        pub blocked_by: u32 = u32::MAX;
 
-    /// Longest slice of a step in seconds; default 0.05. A longer step is split into slices. Lowering it
-    /// makes steps at low tick rates more accurate and more expensive.
-    #[doc(alias = "MaxSimulationTimeStep")]
-    pub max_slice_seconds: f32,
-    /// Maximum number of slices per step; default 8. A longer step is cut off.
-    #[doc(alias = "MaxSimulationIterations")]
-    pub max_slices: u8,
-    /// Transitions between the built-in modes.
-    pub transitions: Transitions,
-    /// Custom modes of the game, by number; see [`register_mode`](Self::register_mode).
-    pub custom_modes: Vec<CustomMode>,
-    /// Configurations of the classes from 1 on; see [`add_class`](Self::add_class). Class 0 is this one.
-    pub classes: Vec<Self>,
-    /// Implementation that moves the capsule. Default: [`MoverBackend::Unlag`]. Needs the feature
-    /// `rapier_controller`.
-    #[cfg(feature = "rapier_controller")]
-    pub backend: MoverBackend,
-}
-
-impl Default for CapsuleConfig {
-    fn default() -> Self {
-        Self {
-            radius: 0.34,
-            half_height: 0.88,
-            crouched_half_height: 0.40,
-            eye_height: 1.64,
-            crouched_eye_height: 0.66,
-            max_walk_speed: 6.0,
-            sprint_speed: 9.0,
-            slow_walk_speed: 2.0,
-            crouched_speed: 3.0,
-            max_swim_speed: 3.0,
-            max_fly_speed: 6.0,
-            max_speed: 60.0,
-            acceleration_model: AccelerationModel::Unreal,
-            acceleration: 20.48,
-            ground_friction: 8.0,
-            braking_friction_factor: 2.0,
-            braking_deceleration: 20.48,
-            stop_speed: 0.0,
-            fluid_friction: 0.3,
-            braking_swimming: 0.0,
-            braking_flying: 0.0,
-            braking_falling: 0.0,
-            jump_speed: 4.2,
-            jump_max_hold: 0.0,
-            jump_max_count: 1,
-            coyote_time: 0.0,
-            jump_buffer: 0.0,
-            gravity: 9.8,
-            up: Vec3::Y,
-            terminal_speed: 40.0,
-            air_control: 0.05,
-            air_control_boost_below: 0.25,
-            air_control_boost: 2.0,
-            air_wish_speed: 1_000.0,
-            step_height: 0.45,
-            walkable_floor_y: 0.71,
-            perch_radius_threshold: 0.0,
-            perch_height: 0.4,
-            flat_base: false,
-            walk_off_ledges: true,
-            walk_off_ledges_crouched: false,
-            ledge_threshold: 0.1,
-            buoyancy: 1.0,
-            out_of_water_speed: 4.2,
-            impart_base_velocity: true,
-            turn_with_base: false,
-            pawns: PawnCollision::Ignore,
-            pawn_push_speed: 3.0,
-            blocked_by: u32::MAX,
-            max_slice_seconds: 0.05,
-            max_slices: 8,
-            transitions: Transitions::default(),
-            custom_modes: Vec::new(),
-            classes: Vec::new(),
-            #[cfg(feature = "rapier_controller")]
-            backend: MoverBackend::Unlag,
-        }
+        /// Longest slice of a step in seconds; default 0.05. A longer step is split into slices. Lowering it
+        /// makes steps at low tick rates more accurate and more expensive.
+        #[doc(alias = "MaxSimulationTimeStep")]
+        pub max_slice_seconds: f32 = 0.05, within 0.001..=1.0;
+        /// Maximum number of slices per step; default 8. A longer step is cut off.
+        #[doc(alias = "MaxSimulationIterations")]
+        pub max_slices: u8 = 8, measured f32::from(config.max_slices) => 1.0..=255.0;
+        /// Transitions between the built-in modes.
+        pub transitions: Transitions = Transitions::default();
+        /// Custom modes of the game, by number; see [`register_mode`](Self::register_mode).
+        pub custom_modes: Vec<CustomMode> = Vec::new();
+        /// Configurations of the classes from 1 on; see [`add_class`](Self::add_class). Class 0 is this one.
+        pub classes: Vec<Self> = Vec::new();
+        @if(feature = "rapier_controller")
+        /// Implementation that moves the capsule. Default: [`MoverBackend::Unlag`]. Needs the feature
+        /// `rapier_controller`.
+        pub backend: MoverBackend = MoverBackend::Unlag;
     }
 }
 

@@ -9,7 +9,7 @@ use bevy::{
     prelude::*,
     transform::TransformSystems,
 };
-use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, StepContext};
+use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, StepContext, with_defaults};
 
 use crate::{
     base::{BaseId, MovementBase},
@@ -21,64 +21,43 @@ use crate::{
     world::MoverWorld,
 };
 
-/// Settings and colours of the gizmos. Change them through Bevy's `GizmoConfigStore`;
-/// `GizmoConfig::enabled` of the group turns them all off.
-#[derive(Clone, Debug, Reflect, GizmoConfigGroup)]
-pub struct MoverGizmos {
-    /// Whether to draw the capsule, in the colour of its mode. Default: true.
-    pub capsule: bool,
-    /// Whether to draw the floor below the feet and its normal. Default: true.
-    pub floor: bool,
-    /// Whether to draw the path ahead at the current velocity and the first hit on it. Default: true.
-    pub sweep: bool,
-    /// Whether to draw the axes of the movement base below the pawn. Default: true.
-    pub base: bool,
-    /// Whether to draw the velocity in world space. Default: true.
-    pub velocity: bool,
-    /// Whether to draw the boxes of all collider parts that a step looks at. Default: false.
-    pub parts: bool,
-    /// Colour of the capsule while walking.
-    pub walking: Color,
-    /// Colour of the capsule while falling.
-    pub falling: Color,
-    /// Colour of the capsule while swimming.
-    pub swimming: Color,
-    /// Colour of the capsule while flying.
-    pub flying: Color,
-    /// Colour of the capsule in a custom mode.
-    pub custom: Color,
-    /// Colour of a walkable floor.
-    pub walkable: Color,
-    /// Colour of a floor that is too steep.
-    pub steep: Color,
-    /// Colour of the path ahead.
-    pub ahead: Color,
-    /// Colour of the velocity.
-    pub speed: Color,
-    /// Colour of the boxes.
-    pub part: Color,
-}
-
-impl Default for MoverGizmos {
-    fn default() -> Self {
-        Self {
-            capsule: true,
-            floor: true,
-            sweep: true,
-            base: true,
-            velocity: true,
-            parts: false,
-            walking: tailwind::GREEN_400.into(),
-            falling: tailwind::AMBER_400.into(),
-            swimming: tailwind::SKY_400.into(),
-            flying: tailwind::VIOLET_400.into(),
-            custom: tailwind::PINK_400.into(),
-            walkable: tailwind::EMERALD_300.into(),
-            steep: tailwind::RED_500.into(),
-            ahead: tailwind::ORANGE_400.into(),
-            speed: tailwind::CYAN_300.into(),
-            part: Color::srgba(1.0, 1.0, 1.0, 0.35),
-        }
+with_defaults! {
+    /// Settings and colours of the gizmos. Change them through Bevy's `GizmoConfigStore`;
+    /// `GizmoConfig::enabled` of the group turns them all off.
+    #[derive(Clone, Debug, Reflect, GizmoConfigGroup)]
+    pub struct MoverGizmos {
+        /// Whether to draw the capsule, in the colour of its mode. Default: true.
+        pub capsule: bool = true;
+        /// Whether to draw the floor below the feet and its normal. Default: true.
+        pub floor: bool = true;
+        /// Whether to draw the path ahead at the current velocity and the first hit on it. Default: true.
+        pub sweep: bool = true;
+        /// Whether to draw the axes of the movement base below the pawn. Default: true.
+        pub base: bool = true;
+        /// Whether to draw the velocity in world space. Default: true.
+        pub velocity: bool = true;
+        /// Whether to draw the boxes of all collider parts that a step looks at. Default: false.
+        pub parts: bool = false;
+        /// Colour of the capsule while walking.
+        pub walking: Color = tailwind::GREEN_400.into();
+        /// Colour of the capsule while falling.
+        pub falling: Color = tailwind::AMBER_400.into();
+        /// Colour of the capsule while swimming.
+        pub swimming: Color = tailwind::SKY_400.into();
+        /// Colour of the capsule while flying.
+        pub flying: Color = tailwind::VIOLET_400.into();
+        /// Colour of the capsule in a custom mode.
+        pub custom: Color = tailwind::PINK_400.into();
+        /// Colour of a walkable floor.
+        pub walkable: Color = tailwind::EMERALD_300.into();
+        /// Colour of a floor that is too steep.
+        pub steep: Color = tailwind::RED_500.into();
+        /// Colour of the path ahead.
+        pub ahead: Color = tailwind::ORANGE_400.into();
+        /// Colour of the velocity.
+        pub speed: Color = tailwind::CYAN_300.into();
+        /// Colour of the boxes.
+        pub part: Color = Color::srgba(1.0, 1.0, 1.0, 0.35);
     }
 }
 

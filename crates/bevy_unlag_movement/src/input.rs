@@ -85,9 +85,8 @@ impl CapsuleInput {
     /// Returns whether the inputs are similar enough to combine their moves: the same buttons, and
     /// directions within 5°, Unreal's `AccelDotThresholdCombine`. Standing and walking never combine.
     pub(crate) fn can_combine_with(&self, newer: &Self) -> bool {
-        let buttons = |i: &Self| [i.jump, i.crouch, i.sprint, i.walk];
         let (old, new) = (self.wish(), newer.wish());
-        buttons(self) == buttons(newer)
+        self.buttons() == newer.buttons()
             && (old == Vec3::ZERO) == (new == Vec3::ZERO)
             && (old.length() - new.length()).abs() <= 0.02
             && (old == Vec3::ZERO || old.normalize_or_zero().dot(new.normalize_or_zero()) >= 0.996)
@@ -103,37 +102,27 @@ impl CapsuleInput {
         }
     }
 
+    fn buttons(&self) -> [bool; 4] {
+        [self.jump, self.crouch, self.sprint, self.walk]
+    }
+
     fn write_move(&self, w: &mut BitWriter) {
         write_axes([self.forward, self.right], w);
-        w.bool(self.jump);
-        w.bool(self.crouch);
-        w.bool(self.sprint);
-        w.bool(self.walk);
+        for button in self.buttons() {
+            w.bool(button);
+        }
     }
 
     fn read_move(&mut self, r: &mut BitReader<'_>) -> Result<(), WireError> {
         [self.forward, self.right] = read_axes(r)?;
-        self.jump = r.bool()?;
-        self.crouch = r.bool()?;
-        self.sprint = r.bool()?;
-        self.walk = r.bool()?;
-        Ok(())
-    }
-
-    fn write_look(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.yaw), 16);
-        w.signed(i32::from(self.pitch), 16);
-    }
-
-    fn read_look(&mut self, r: &mut BitReader<'_>) -> Result<(), WireError> {
-        self.yaw = r.bits(16)? as u16;
-        self.pitch = r.signed(16)? as i16;
+        for button in [&mut self.jump, &mut self.crouch, &mut self.sprint, &mut self.walk] {
+            *button = r.bool()?;
+        }
         Ok(())
     }
 
     fn has_equal_move_input(&self, other: &Self) -> bool {
-        let buttons = |i: &Self| [i.jump, i.crouch, i.sprint, i.walk];
-        (self.forward, self.right) == (other.forward, other.right) && buttons(self) == buttons(other)
+        (self.forward, self.right) == (other.forward, other.right) && self.buttons() == other.buttons()
     }
 }
 
@@ -195,13 +184,15 @@ impl Wire for CapsuleInput {
     fn write(&self, w: &mut BitWriter) {
         let input = self.clamped();
         input.write_move(w);
-        input.write_look(w);
+        input.yaw.write(w);
+        input.pitch.write(w);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let mut input = Self::default();
         input.read_move(r)?;
-        input.read_look(r)?;
+        input.yaw = u16::read(r)?;
+        input.pitch = i16::read(r)?;
         Ok(input.clamped())
     }
 

@@ -100,7 +100,7 @@ pub use mode::{CustomMode, ModePhysics, MovementMode, Transitions};
 pub use mover::{Mover, MoverHit};
 pub use pawn_collision::{HasCapsule, PawnCollisionPlugin, PushesBodies};
 pub use plugin::MovementPlugin;
-pub use probe::{MoverProbe, ProbeFloor, ProbeHit};
+pub use probe::{MoverProbe, ProbeFloor};
 pub use scene::{MoverScene, MoverSceneSystems, PawnCapsule};
 pub use server_queries::CapsulePush;
 pub use state::CapsuleState;

@@ -1,13 +1,16 @@
 //! Movement modes and the transitions between them.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::{Wire, with_defaults};
+use serde::{Deserialize, Serialize};
 
 /// Movement mode of a pawn. Unreal's `EMovementMode`. As a component of a pawn it is for display: on every machine
 /// the mode in which the pawn is drawn.
+///
+/// On the wire built-in modes take 3 bits, custom modes 11.
 #[doc(alias = "EMovementMode")]
 #[derive(
-    Component, Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize, Reflect,
+    Component, Wire, Clone, Copy, PartialEq, Eq, Default, Debug, Hash, Serialize, Deserialize, Reflect,
 )]
 #[reflect(Component, Debug, Default)]
 pub enum MovementMode {
@@ -41,54 +44,24 @@ impl MovementMode {
     }
 }
 
-/// Built-in modes take 3 bits, custom modes 11.
-impl Wire for MovementMode {
-    fn write(&self, w: &mut BitWriter) {
-        w.bits(self.bits().min(4), 3);
-        if let Self::Custom(id) = self {
-            w.bits(u32::from(*id), 8);
-        }
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(match r.bits(3)? {
-            0 => Self::Walking,
-            1 => Self::Falling,
-            2 => Self::Swimming,
-            3 => Self::Flying,
-            4 => Self::Custom(r.bits(8)? as u8),
-            _ => return Err(WireError::Invalid),
-        })
-    }
-}
-
-/// Table of mode transitions. A pawn in a [`MovementMode::Custom`] mode uses the table of that mode.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
-pub struct Transitions {
-    /// Mode after landing on a walkable floor. Default: [`MovementMode::Walking`].
-    pub landed: MovementMode,
-    /// Mode after walking off a ledge or jumping. Default: [`MovementMode::Falling`].
-    pub airborne: MovementMode,
-    /// Mode when the middle of the standing capsule enters water. Default: [`MovementMode::Swimming`].
-    pub submerged: MovementMode,
-    /// Mode when the middle of the standing capsule leaves the water. Default:
-    /// [`MovementMode::Falling`].
-    pub surfaced: MovementMode,
-}
-
-impl Default for Transitions {
-    fn default() -> Self {
-        Self {
-            landed: MovementMode::Walking,
-            airborne: MovementMode::Falling,
-            submerged: MovementMode::Swimming,
-            surfaced: MovementMode::Falling,
-        }
+with_defaults! {
+    /// Table of mode transitions. A pawn in a [`MovementMode::Custom`] mode uses the table of that mode.
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
+    pub struct Transitions {
+        /// Mode after landing on a walkable floor. Default: [`MovementMode::Walking`].
+        pub landed: MovementMode = MovementMode::Walking;
+        /// Mode after walking off a ledge or jumping. Default: [`MovementMode::Falling`].
+        pub airborne: MovementMode = MovementMode::Falling;
+        /// Mode when the middle of the standing capsule enters water. Default: [`MovementMode::Swimming`].
+        pub submerged: MovementMode = MovementMode::Swimming;
+        /// Mode when the middle of the standing capsule leaves the water. Default:
+        /// [`MovementMode::Falling`].
+        pub surfaced: MovementMode = MovementMode::Falling;
     }
 }
 
 /// Physics of a custom mode.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, Reflect)]
 pub enum ModePhysics {
     /// Moves along a floor with steps, slopes and ledges, such as for a slide or a crawl.
     Walk,
@@ -102,43 +75,29 @@ pub enum ModePhysics {
     Ability,
 }
 
-/// Tuning of a custom mode. Unreal's `MOVE_Custom`.
-#[doc(alias = "PhysCustom")]
-#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
-pub struct CustomMode {
-    /// Name for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).
-    pub name: String,
-    /// Physics of the mode. Default: [`ModePhysics::Fly`].
-    pub physics: ModePhysics,
-    /// Speed at full input in metres per second; default 6.
-    pub max_speed: f32,
-    /// Acceleration by input in metres per second squared; default 20.48.
-    pub acceleration: f32,
-    /// Rate at which the velocity turns to a new direction, per second, and the part of braking without
-    /// input that is proportional to the speed; default 8. At 0 the pawn keeps sliding.
-    pub friction: f32,
-    /// Constant part of braking, in metres per second squared; default 20.48.
-    pub braking_deceleration: f32,
-    /// Factor on the config's gravity; default 1. Only [`ModePhysics::Fall`] falls.
-    pub gravity_scale: f32,
-    /// Whether the pawn can jump as from a floor. Default: true.
-    pub can_jump: bool,
-    /// Transitions out of the mode.
-    pub transitions: Transitions,
-}
-
-impl Default for CustomMode {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            physics: ModePhysics::default(),
-            max_speed: 6.0,
-            acceleration: 20.48,
-            friction: 8.0,
-            braking_deceleration: 20.48,
-            gravity_scale: 1.0,
-            can_jump: true,
-            transitions: Transitions::default(),
-        }
+with_defaults! {
+    /// Tuning of a custom mode. Unreal's `MOVE_Custom`.
+    #[doc(alias = "PhysCustom")]
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, Reflect)]
+    pub struct CustomMode {
+        /// Name for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).
+        pub name: String = String::new();
+        /// Physics of the mode. Default: [`ModePhysics::Fly`].
+        pub physics: ModePhysics = ModePhysics::default();
+        /// Speed at full input in metres per second; default 6.
+        pub max_speed: f32 = 6.0;
+        /// Acceleration by input in metres per second squared; default 20.48.
+        pub acceleration: f32 = 20.48;
+        /// Rate at which the velocity turns to a new direction, per second, and the part of braking without
+        /// input that is proportional to the speed; default 8. At 0 the pawn keeps sliding.
+        pub friction: f32 = 8.0;
+        /// Constant part of braking, in metres per second squared; default 20.48.
+        pub braking_deceleration: f32 = 20.48;
+        /// Factor on the config's gravity; default 1. Only [`ModePhysics::Fall`] falls.
+        pub gravity_scale: f32 = 1.0;
+        /// Whether the pawn can jump as from a floor. Default: true.
+        pub can_jump: bool = true;
+        /// Transitions out of the mode.
+        pub transitions: Transitions = Transitions::default();
     }
 }

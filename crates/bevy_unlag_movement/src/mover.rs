@@ -10,6 +10,7 @@ use crate::{
     distance::separation,
     event::MoveEvent,
     floor::find_floor,
+    frame::Frame,
     free_movement,
     input::CapsuleInput,
     mode::MovementMode,
@@ -18,7 +19,7 @@ use crate::{
     state::CapsuleState,
     step::body_of,
     step_state::PawnStep,
-    sweep::{depth, sweep},
+    sweep::{Hit, depth, sweep},
 };
 
 /// Longest sweep in metres, because all colliders along it have to be looked up.
@@ -39,6 +40,20 @@ pub struct MoverHit {
     pub base: BaseId,
     /// Whether the obstacle is another pawn.
     pub pawn: bool,
+}
+
+impl MoverHit {
+    /// Returns the hit in world space; all arguments are in `frame`.
+    pub(crate) fn new(frame: Frame, feet: Vec3, motion: Vec3, hit: &Hit) -> Self {
+        Self {
+            position: frame.to_world(feet + motion.normalize_or_zero() * hit.distance),
+            distance: hit.distance,
+            normal: frame.direction_to_world(hit.normal),
+            point: frame.to_world(hit.point),
+            base: hit.base,
+            pawn: hit.pawn,
+        }
+    }
 }
 
 /// Pawn in the middle of a step, as a [`MoveAbility`](crate::MoveAbility) accesses it. Everything is in
@@ -210,14 +225,7 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         let swept = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(0.1);
         self.near.cover(swept);
         let hit = sweep(self.parts(), body, feet, motion)?;
-        Some(MoverHit {
-            position: frame.to_world(feet + motion.normalize_or_zero() * hit.distance),
-            distance: hit.distance,
-            normal: frame.direction_to_world(hit.normal),
-            point: frame.to_world(hit.point),
-            base: hit.base,
-            pawn: hit.pawn,
-        })
+        Some(MoverHit::new(frame, feet, motion, &hit))
     }
 
     /// Moves at the current velocity for `seconds` and slides along obstacles. Returns whether there
@@ -265,10 +273,5 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         self.pawn.state.crouched = crouched;
         self.pawn.body = body;
         true
-    }
-
-    /// Adds an event of the body.
-    pub fn push_event(&mut self, event: MoveEvent) {
-        self.pawn.events.push(event);
     }
 }

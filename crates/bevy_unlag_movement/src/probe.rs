@@ -9,6 +9,7 @@ use crate::{
     config::CapsuleConfig,
     floor::{HOVER_MAX, probe_ground},
     frame::Frame,
+    mover::MoverHit,
     scene::Include,
     state::CapsuleState,
     step::body_of,
@@ -35,17 +36,6 @@ pub struct ProbeFloor {
     pub base: BaseId,
 }
 
-/// First obstacle ahead.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ProbeHit {
-    /// Position of the feet where the sweep ends.
-    pub position: Vec3,
-    /// Point of contact.
-    pub point: Vec3,
-    /// Unit normal of the obstacle.
-    pub normal: Vec3,
-}
-
 /// Surroundings of a pawn as a step would see them, in world space. For debug views, not for game rules.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct MoverProbe {
@@ -54,7 +44,7 @@ pub struct MoverProbe {
     /// Motion of the sweep in metres: a quarter of a second at the current velocity.
     pub sweep_motion: Vec3,
     /// First hit of the sweep.
-    pub sweep: Option<ProbeHit>,
+    pub sweep: Option<MoverHit>,
     /// Bounding boxes of all convex parts that were examined.
     pub parts: Vec<Aabb3d>,
 }
@@ -85,11 +75,8 @@ impl MoverWorld<'_, '_> {
                 walkable,
                 base: floor.base,
             });
-            let sweep = sweep(near.parts(), body, feet, motion).map(|hit| ProbeHit {
-                position: frame.to_world(feet + motion.normalize_or_zero() * hit.distance),
-                point: frame.to_world(hit.point),
-                normal: frame.direction_to_world(hit.normal),
-            });
+            let sweep = sweep(near.parts(), body, feet, motion);
+            let sweep = sweep.map(|hit| MoverHit::new(frame, feet, motion, &hit));
             let in_world = |local| {
                 let aabb = frame.aabb_to_world(local);
                 Aabb3d { min: aabb.mins.into(), max: aabb.maxs.into() }

@@ -56,10 +56,9 @@ use crate::{
 ///
 /// Poses come from the `Transform`s of the entity and its ancestors; a `GlobalTransform` may be one tick
 /// old.
-#[derive(Resource)]
+#[derive(Resource, Default)]
 pub struct MoverScene {
-    /// Unique among all scenes of a process.
-    id: u64,
+    id: SceneId,
     fixed: fixed_obstacles::FixedObstacles,
     bases: bases::Bases,
     volumes: volumes::Volumes,
@@ -93,20 +92,13 @@ struct Known {
     role: Role,
 }
 
-impl Default for MoverScene {
+/// Unique among all scenes of a process.
+struct SceneId(u64);
+
+impl Default for SceneId {
     fn default() -> Self {
         static SCENES: AtomicU64 = AtomicU64::new(1);
-        Self {
-            id: SCENES.fetch_add(1, Ordering::Relaxed),
-            fixed: fixed_obstacles::FixedObstacles::default(),
-            bases: bases::Bases::default(),
-            volumes: volumes::Volumes::default(),
-            pawns: pawns::Pawns::default(),
-            known: EntityHashMap::default(),
-            descendants: EntityHashMap::default(),
-            dirty: Vec::new(),
-            warned: EntityHashSet::default(),
-        }
+        Self(SCENES.fetch_add(1, Ordering::Relaxed))
     }
 }
 

@@ -4,14 +4,14 @@ use core::fmt::Write;
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_unlag_core::{StepContext, Wire};
+use bevy_unlag_core::{MoveDiagnostics, StepContext, Wire};
 
 use crate::{
     config::CapsuleConfig,
     frame::Frame,
     scene::Include,
     state::{CapsuleState, MAX_POSITION, MAX_VELOCITY},
-    step::body_of,
+    step::{CapsuleModel, body_of},
     sweep::{Body, sweep},
     world::MoverWorld,
 };
@@ -53,28 +53,44 @@ impl CapsulePush {
     }
 }
 
-/// Returns the state moved by `by`, or `None` if something is in the way.
-pub(crate) fn try_nudge(
-    config: &CapsuleConfig,
-    state: &CapsuleState,
-    by: Vec3,
-    ctx: &StepContext,
-    world: &MoverWorld<'_, '_>,
-) -> Option<CapsuleState> {
-    if !by.is_finite() || !state.is_valid() {
-        return None;
+impl MoveDiagnostics<Self> for CapsuleModel {
+    fn is_near_pawn(
+        config: &CapsuleConfig,
+        state: &CapsuleState,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+    ) -> bool {
+        if !state.is_valid() {
+            return false;
+        }
+        let config = config.class(state.class);
+        let frame = Frame::new(state.up, state.position);
+        let body = body_of(config, state.crouched);
+        is_near_other_pawn(config.blocked_by, frame, body, state.position, ctx, world)
     }
-    let frame = Frame::new(state.up, state.position);
-    let config = config.class(state.class);
-    let (body, mask) = (body_of(config, state.crouched), config.blocked_by);
-    if !is_clear(mask, frame, body, (state.position, by), ctx, world) {
-        return None;
+
+    fn config_hash(config: &CapsuleConfig, _world: &MoverWorld<'_, '_>) -> u32 {
+        debug_hash(config)
     }
-    let (position, seconds) = (state.position + by, world.step_seconds(ctx));
-    // On a base the offset also applies to the position in the base's space.
-    let turned_back = |pose: Isometry3d| pose.rotation.inverse() * by;
-    let in_base = world.base_pose(state.base, seconds).map_or(Vec3::ZERO, turned_back);
-    Some(CapsuleState { position, base_position: state.base_position + in_base, ..*state })
+
+    fn surroundings_hash(config: &CapsuleConfig, state: &CapsuleState, world: &MoverWorld<'_, '_>) -> u32 {
+        if !state.is_valid() {
+            return 0;
+        }
+        let config = config.class(state.class);
+        let head = state.position + state.up * (2.0 * config.half_height);
+        world.scene.hash_around(config.blocked_by, state.position, head)
+    }
+
+    fn level_hash(world: &MoverWorld<'_, '_>) -> u32 {
+        world.scene.level_hash()
+    }
+
+    fn outline(config: &CapsuleConfig, state: &CapsuleState) -> (f32, f32) {
+        let config = config.class(state.class);
+        let half_height = if state.crouched { config.crouched_half_height } else { config.half_height };
+        (config.radius, half_height)
+    }
 }
 
 /// Returns whether a body can move by a small offset without touching anything. The start and the offset
@@ -96,22 +112,6 @@ pub(crate) fn is_clear(
     })
 }
 
-/// Returns whether another pawn is within [`NEAR_PAWN_DISTANCE`] of this one.
-pub(crate) fn is_near_pawn(
-    config: &CapsuleConfig,
-    state: &CapsuleState,
-    ctx: &StepContext,
-    world: &MoverWorld<'_, '_>,
-) -> bool {
-    if !state.is_valid() {
-        return false;
-    }
-    let config = config.class(state.class);
-    let frame = Frame::new(state.up, state.position);
-    let body = body_of(config, state.crouched);
-    is_near_other_pawn(config.blocked_by, frame, body, state.position, ctx, world)
-}
-
 /// Returns whether another pawn is within [`NEAR_PAWN_DISTANCE`] of a body with its feet at `feet`, in world
 /// space.
 pub(crate) fn is_near_other_pawn(
@@ -128,20 +128,6 @@ pub(crate) fn is_near_other_pawn(
         near.cover(around);
         near.parts().iter().any(|part| part.pawn && part.aabb.intersects(&around))
     })
-}
-
-/// Returns a hash of the fixed obstacles near the pawn.
-pub(crate) fn surroundings_hash(
-    config: &CapsuleConfig,
-    state: &CapsuleState,
-    world: &MoverWorld<'_, '_>,
-) -> u32 {
-    if !state.is_valid() {
-        return 0;
-    }
-    let config = config.class(state.class);
-    let head = state.position + state.up * (2.0 * config.half_height);
-    world.scene.hash_around(config.blocked_by, state.position, head)
 }
 
 /// Hashes the `Debug` output of a value. No field can be left out, and a float is printed with the

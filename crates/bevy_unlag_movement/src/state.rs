@@ -1,83 +1,59 @@
 //! Predicted state of a capsule pawn.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, PawnClass, Wire, WireError, look_direction, upright_rotation};
+use bevy_unlag_core::{
+    BitReader, BitWriter, PawnClass, Wire, WireError, look_direction, upright_rotation, with_defaults,
+};
 
 use crate::{base::BaseId, config::CapsuleConfig, mode::MovementMode, volume::VolumeId};
 
-/// Complete predicted state of a capsule pawn. A step reads nothing else that changes.
-#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
-#[reflect(Component, Debug, Default)]
-pub struct CapsuleState {
-    /// Position of the feet, the lowest point of the capsule, in metres.
-    pub position: Vec3,
-    /// Velocity in metres per second, relative to the [`base`](Self::base); horizontal while walking.
-    pub velocity: Vec3,
-    /// Heading about [`up`](Self::up) in 1/65,536 of a turn; 0 looks along -Z when up is +Y.
-    pub yaw: u16,
-    /// Pitch in 1/65,536 of a turn; up is positive.
-    pub pitch: i16,
-    /// Unit vector from the feet to the head, against gravity.
-    pub up: Vec3,
-    /// Movement mode.
-    pub mode: MovementMode,
-    /// Whether the capsule has its crouched height.
-    pub crouched: bool,
-    /// Whether the jump button was down in the last step: a jump needs a new press.
-    pub jump_held: bool,
-    /// Whether input is ignored, such as after death. The pawn still falls and brakes.
-    pub disabled: bool,
-    /// Whether the pawn is drawn and can be hit.
-    pub alive: bool,
-    /// Class, which selects the configuration; see [`PawnClass`].
-    pub class: PawnClass,
-    /// Counter of teleports.
-    pub teleports: u8,
-    /// Movement base that the pawn stands on.
-    pub base: BaseId,
-    /// Position of the feet in the space of the base, in metres; zero without a base.
-    pub base_position: Vec3,
-    /// Velocity of the base at the pawn in metres per second, in world space.
-    pub base_velocity: Vec3,
-    /// Angle by which bases have turned the view, in 1/65,536 of a turn; added to the input's yaw.
-    pub base_turn: u16,
-    /// Volume that contains the middle of the standing capsule.
-    pub volume: VolumeId,
-    /// Number of jumps since the pawn last stood.
-    pub jumps: u8,
-    /// Time in seconds since the pawn last stood.
-    pub air_seconds: f32,
-    /// Remaining time in seconds for which a held button continues the jump.
-    pub jump_hold: f32,
-    /// Remaining time in seconds for which an early press still counts.
-    pub jump_buffer: f32,
-}
-
-impl Default for CapsuleState {
-    fn default() -> Self {
-        Self {
-            position: Vec3::ZERO,
-            velocity: Vec3::ZERO,
-            yaw: 0,
-            pitch: 0,
-            up: Vec3::Y,
-            mode: MovementMode::default(),
-            crouched: false,
-            jump_held: false,
-            disabled: false,
-            alive: false,
-            class: PawnClass(0),
-            teleports: 0,
-            base: BaseId::NONE,
-            base_position: Vec3::ZERO,
-            base_velocity: Vec3::ZERO,
-            base_turn: 0,
-            volume: VolumeId::NONE,
-            jumps: 0,
-            air_seconds: 0.0,
-            jump_hold: 0.0,
-            jump_buffer: 0.0,
-        }
+with_defaults! {
+    /// Complete predicted state of a capsule pawn. A step reads nothing else that changes.
+    #[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+    #[reflect(Component, Debug, Default)]
+    pub struct CapsuleState {
+        /// Position of the feet, the lowest point of the capsule, in metres.
+        pub position: Vec3 = Vec3::ZERO;
+        /// Velocity in metres per second, relative to the [`base`](Self::base); horizontal while walking.
+        pub velocity: Vec3 = Vec3::ZERO;
+        /// Heading about [`up`](Self::up) in 1/65,536 of a turn; 0 looks along -Z when up is +Y.
+        pub yaw: u16 = 0;
+        /// Pitch in 1/65,536 of a turn; up is positive.
+        pub pitch: i16 = 0;
+        /// Unit vector from the feet to the head, against gravity.
+        pub up: Vec3 = Vec3::Y;
+        /// Movement mode.
+        pub mode: MovementMode = MovementMode::default();
+        /// Whether the capsule has its crouched height.
+        pub crouched: bool = false;
+        /// Whether the jump button was down in the last step: a jump needs a new press.
+        pub jump_held: bool = false;
+        /// Whether input is ignored, such as after death. The pawn still falls and brakes.
+        pub disabled: bool = false;
+        /// Whether the pawn is drawn and can be hit.
+        pub alive: bool = false;
+        /// Class, which selects the configuration; see [`PawnClass`].
+        pub class: PawnClass = PawnClass(0);
+        /// Counter of teleports.
+        pub teleports: u8 = 0;
+        /// Movement base that the pawn stands on.
+        pub base: BaseId = BaseId::NONE;
+        /// Position of the feet in the space of the base, in metres; zero without a base.
+        pub base_position: Vec3 = Vec3::ZERO;
+        /// Velocity of the base at the pawn in metres per second, in world space.
+        pub base_velocity: Vec3 = Vec3::ZERO;
+        /// Angle by which bases have turned the view, in 1/65,536 of a turn; added to the input's yaw.
+        pub base_turn: u16 = 0;
+        /// Volume that contains the middle of the standing capsule.
+        pub volume: VolumeId = VolumeId::NONE;
+        /// Number of jumps since the pawn last stood.
+        pub jumps: u8 = 0;
+        /// Time in seconds since the pawn last stood.
+        pub air_seconds: f32 = 0.0;
+        /// Remaining time in seconds for which a held button continues the jump.
+        pub jump_hold: f32 = 0.0;
+        /// Remaining time in seconds for which an early press still counts.
+        pub jump_buffer: f32 = 0.0;
     }
 }
 
@@ -189,51 +165,45 @@ impl CapsuleState {
     }
 }
 
+/// Writes a value; the usual one takes one bit.
+pub(crate) fn write_unless<T: Wire + PartialEq>(usual: T, value: T, w: &mut BitWriter) {
+    w.bool(value != usual);
+    if value != usual {
+        value.write(w);
+    }
+}
+
+/// Reads what [`write_unless`] wrote.
+pub(crate) fn read_unless<T: Wire>(usual: T, r: &mut BitReader<'_>) -> Result<T, WireError> {
+    if r.bool()? { T::read(r) } else { Ok(usual) }
+}
+
 /// The state of a walking pawn takes 31 bytes; a base, an up direction other than +Y and running timers
 /// add to that.
 impl Wire for CapsuleState {
     fn write(&self, w: &mut BitWriter) {
         self.position.write(w);
         self.velocity.write(w);
-        w.bits(u32::from(self.yaw), 16);
-        w.signed(i32::from(self.pitch), 16);
+        self.yaw.write(w);
+        self.pitch.write(w);
         self.mode.write(w);
         for flag in [self.crouched, self.jump_held, self.disabled, self.alive] {
             w.bool(flag);
         }
-        w.bits(u32::from(self.teleports), 8);
-        w.bool(self.class.0 != 0);
-        if self.class.0 != 0 {
-            self.class.write(w);
-        }
-        w.bool(self.up != Vec3::Y);
-        if self.up != Vec3::Y {
-            self.up.write(w);
-        }
-        let on_base = self.base != BaseId::NONE;
-        w.bool(on_base);
-        if on_base {
-            w.bits(u32::from(self.base.0), 16);
+        self.teleports.write(w);
+        write_unless(PawnClass(0), self.class, w);
+        write_unless(Vec3::Y, self.up, w);
+        w.bool(self.base != BaseId::NONE);
+        if self.base != BaseId::NONE {
+            self.base.write(w);
             self.base_position.write(w);
             self.base_velocity.write(w);
         }
-        w.bool(self.base_turn != 0);
-        if self.base_turn != 0 {
-            w.bits(u32::from(self.base_turn), 16);
-        }
-        w.bool(self.volume != VolumeId::NONE);
-        if self.volume != VolumeId::NONE {
-            w.bits(u32::from(self.volume.0), 16);
-        }
-        w.bool(self.jumps != 0);
-        if self.jumps != 0 {
-            w.bits(u32::from(self.jumps), 8);
-        }
+        write_unless(0, self.base_turn, w);
+        write_unless(VolumeId::NONE, self.volume, w);
+        write_unless(0, self.jumps, w);
         for timer in [self.air_seconds, self.jump_hold, self.jump_buffer] {
-            w.bool(timer != 0.0);
-            if timer != 0.0 {
-                w.bits(timer.to_bits(), 32);
-            }
+            write_unless(0.0, timer, w);
         }
     }
 
@@ -241,43 +211,31 @@ impl Wire for CapsuleState {
         let mut state = Self {
             position: Vec3::read(r)?,
             velocity: Vec3::read(r)?,
-            yaw: r.bits(16)? as u16,
-            pitch: r.signed(16)? as i16,
+            yaw: u16::read(r)?,
+            pitch: i16::read(r)?,
             mode: MovementMode::read(r)?,
             crouched: r.bool()?,
             jump_held: r.bool()?,
             disabled: r.bool()?,
             alive: r.bool()?,
-            teleports: r.bits(8)? as u8,
+            teleports: u8::read(r)?,
+            class: read_unless(PawnClass(0), r)?,
+            up: read_unless(Vec3::Y, r)?,
             ..Self::default()
         };
         if r.bool()? {
-            state.class = PawnClass::read(r)?;
-        }
-        if r.bool()? {
-            state.up = Vec3::read(r)?;
-        }
-        if r.bool()? {
-            state.base = BaseId(r.bits(16)? as u16);
+            state.base = BaseId::read(r)?;
             if state.base == BaseId::NONE {
                 return Err(WireError::Invalid);
             }
             state.base_position = Vec3::read(r)?;
             state.base_velocity = Vec3::read(r)?;
         }
-        if r.bool()? {
-            state.base_turn = r.bits(16)? as u16;
-        }
-        if r.bool()? {
-            state.volume = VolumeId(r.bits(16)? as u16);
-        }
-        if r.bool()? {
-            state.jumps = r.bits(8)? as u8;
-        }
+        state.base_turn = read_unless(0, r)?;
+        state.volume = read_unless(VolumeId::NONE, r)?;
+        state.jumps = read_unless(0, r)?;
         for timer in [&mut state.air_seconds, &mut state.jump_hold, &mut state.jump_buffer] {
-            if r.bool()? {
-                *timer = f32::from_bits(r.bits(32)?);
-            }
+            *timer = read_unless(0.0, r)?;
         }
         // Axis by axis, because the square of a huge finite number is infinite.
         let beyond = |v: Vec3, limit: f32| v.abs().max_element() > limit;

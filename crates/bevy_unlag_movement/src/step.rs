@@ -3,8 +3,7 @@
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{
-    MoveDiagnostics, MoveModel, PawnClass, PoseSample, Snapshot, StepContext, Tick, Up, ViewFrame,
-    upright_rotation,
+    MoveModel, PawnClass, PoseSample, Snapshot, StepContext, Tick, Up, ViewFrame, upright_rotation,
 };
 
 use crate::{
@@ -25,7 +24,7 @@ use crate::{
     pawn_collision::separate_pawns,
     proxy_extrapolation::extrapolate,
     scene::{Include, NearParts},
-    server_queries::{CapsulePush, debug_hash, is_near_pawn, surroundings_hash, try_nudge},
+    server_queries::{CapsulePush, is_clear},
     state::{CapsuleState, MAX_POSITION, MAX_TIMER},
     step_state::{Limits, PawnStep, Physics},
     sweep::{Body, depth},
@@ -142,36 +141,20 @@ impl MoveModel for CapsuleModel {
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> Option<CapsuleState> {
-        try_nudge(config, state, by, ctx, world)
-    }
-}
-
-impl MoveDiagnostics<Self> for CapsuleModel {
-    fn is_near_pawn(
-        config: &CapsuleConfig,
-        state: &CapsuleState,
-        ctx: &StepContext,
-        world: &MoverWorld<'_, '_>,
-    ) -> bool {
-        is_near_pawn(config, state, ctx, world)
-    }
-
-    fn config_hash(config: &CapsuleConfig, _world: &MoverWorld<'_, '_>) -> u32 {
-        debug_hash(config)
-    }
-
-    fn surroundings_hash(config: &CapsuleConfig, state: &CapsuleState, world: &MoverWorld<'_, '_>) -> u32 {
-        surroundings_hash(config, state, world)
-    }
-
-    fn level_hash(world: &MoverWorld<'_, '_>) -> u32 {
-        world.scene.level_hash()
-    }
-
-    fn outline(config: &CapsuleConfig, state: &CapsuleState) -> (f32, f32) {
+        if !by.is_finite() || !state.is_valid() {
+            return None;
+        }
+        let frame = Frame::new(state.up, state.position);
         let config = config.class(state.class);
-        let half_height = if state.crouched { config.crouched_half_height } else { config.half_height };
-        (config.radius, half_height)
+        let (body, mask) = (body_of(config, state.crouched), config.blocked_by);
+        if !is_clear(mask, frame, body, (state.position, by), ctx, world) {
+            return None;
+        }
+        let (position, seconds) = (state.position + by, world.step_seconds(ctx));
+        // On a base the offset also applies to the position in the base's space.
+        let turned_back = |pose: Isometry3d| pose.rotation.inverse() * by;
+        let in_base = world.base_pose(state.base, seconds).map_or(Vec3::ZERO, turned_back);
+        Some(CapsuleState { position, base_position: state.base_position + in_base, ..*state })
     }
 }
 

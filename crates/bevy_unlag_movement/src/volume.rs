@@ -1,21 +1,12 @@
 //! Regions that change how pawns move inside them.
 
 use bevy::prelude::*;
+use bevy_unlag_core::Wire;
+use serde::{Deserialize, Serialize};
 
 /// Identifier of a volume. It is part of the predicted state, so it must be the same on all machines.
 #[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Debug,
-    serde::Serialize,
-    serde::Deserialize,
-    Reflect,
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize, Reflect, Wire,
 )]
 pub struct VolumeId(pub u16);
 

@@ -36,13 +36,31 @@ impl Error for NotFinite {
 
 type Checked = Result<(), NotFinite>;
 
-macro_rules! without_floats {
-    ($($function:ident($type:ty)),* $(,)?) => {$(
-        fn $function(self, _: $type) -> Checked {
+/// Functions of [`FloatCheck`] for values that contain no float themselves, and for those that contain others.
+macro_rules! serialize {
+    (nothing: $($function:ident($($argument:ty),*)),+ $(,)?) => {$(
+        fn $function(self, $(_: $argument),*) -> Checked {
             Ok(())
         }
-    )*};
+    )+};
+    (float: $($function:ident($float:ty)),+ $(,)?) => {$(
+        fn $function(self, value: $float) -> Checked {
+            if value.is_finite() { Ok(()) } else { Err(NotFinite) }
+        }
+    )+};
+    (value: $($function:ident($($argument:ty),*)),+ $(,)?) => {$(
+        fn $function<T: Serialize + ?Sized>(self, $(_: $argument,)* value: &T) -> Checked {
+            value.serialize(self)
+        }
+    )+};
+    (elements: $($function:ident($($argument:ty),*)),+ $(,)?) => {$(
+        fn $function(self, $(_: $argument),*) -> Result<Self, NotFinite> {
+            Ok(self)
+        }
+    )+};
 }
+
+type Name = &'static str;
 
 impl Serializer for FloatCheck {
     type Ok = ();
@@ -55,7 +73,7 @@ impl Serializer for FloatCheck {
     type SerializeStruct = Self;
     type SerializeStructVariant = Self;
 
-    without_floats!(
+    serialize!(nothing:
         serialize_bool(bool),
         serialize_i8(i8),
         serialize_i16(i16),
@@ -70,86 +88,26 @@ impl Serializer for FloatCheck {
         serialize_char(char),
         serialize_str(&str),
         serialize_bytes(&[u8]),
-        serialize_unit_struct(&'static str),
+        serialize_none(),
+        serialize_unit(),
+        serialize_unit_struct(Name),
+        serialize_unit_variant(Name, u32, Name),
     );
-
-    fn serialize_f32(self, value: f32) -> Checked {
-        if value.is_finite() { Ok(()) } else { Err(NotFinite) }
-    }
-
-    fn serialize_f64(self, value: f64) -> Checked {
-        if value.is_finite() { Ok(()) } else { Err(NotFinite) }
-    }
-
-    fn serialize_none(self) -> Checked {
-        Ok(())
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Checked {
-        value.serialize(self)
-    }
-
-    fn serialize_unit(self) -> Checked {
-        Ok(())
-    }
-
-    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Checked {
-        Ok(())
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Checked {
-        value.serialize(self)
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        value: &T,
-    ) -> Checked {
-        value.serialize(self)
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self, NotFinite> {
-        Ok(self)
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self, NotFinite> {
-        Ok(self)
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, NotFinite> {
-        Ok(self)
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self, NotFinite> {
-        Ok(self)
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Self, NotFinite> {
-        Ok(self)
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, NotFinite> {
-        Ok(self)
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self, NotFinite> {
-        Ok(self)
-    }
+    serialize!(float: serialize_f32(f32), serialize_f64(f64));
+    serialize!(value:
+        serialize_some(),
+        serialize_newtype_struct(Name),
+        serialize_newtype_variant(Name, u32, Name),
+    );
+    serialize!(elements:
+        serialize_seq(Option<usize>),
+        serialize_tuple(usize),
+        serialize_tuple_struct(Name, usize),
+        serialize_tuple_variant(Name, u32, Name, usize),
+        serialize_map(Option<usize>),
+        serialize_struct(Name, usize),
+        serialize_struct_variant(Name, u32, Name, usize),
+    );
 
     /// Like `postcard`, whose form is checked.
     fn is_human_readable(&self) -> bool {
@@ -157,13 +115,14 @@ impl Serializer for FloatCheck {
     }
 }
 
+/// Implementation for one kind of elements; those of structs have names.
 macro_rules! elements {
-    ($($kind:ident: $($function:ident),+;)+) => {$(
+    ($($kind:ident: $($function:ident($($name:ty)?)),+;)+) => {$(
         impl $kind for FloatCheck {
             type Ok = ();
             type Error = NotFinite;
 
-            $(fn $function<T: Serialize + ?Sized>(&mut self, value: &T) -> Checked {
+            $(fn $function<T: Serialize + ?Sized>(&mut self, $(_: $name,)? value: &T) -> Checked {
                 value.serialize(*self)
             })+
 
@@ -174,27 +133,11 @@ macro_rules! elements {
     )+};
 }
 elements!(
-    SerializeSeq: serialize_element;
-    SerializeTuple: serialize_element;
-    SerializeTupleStruct: serialize_field;
-    SerializeTupleVariant: serialize_field;
-    SerializeMap: serialize_key, serialize_value;
+    SerializeSeq: serialize_element();
+    SerializeTuple: serialize_element();
+    SerializeTupleStruct: serialize_field();
+    SerializeTupleVariant: serialize_field();
+    SerializeMap: serialize_key(), serialize_value();
+    SerializeStruct: serialize_field(Name);
+    SerializeStructVariant: serialize_field(Name);
 );
-
-macro_rules! named_fields {
-    ($($kind:ident),+) => {$(
-        impl $kind for FloatCheck {
-            type Ok = ();
-            type Error = NotFinite;
-
-            fn serialize_field<T: Serialize + ?Sized>(&mut self, _: &'static str, value: &T) -> Checked {
-                value.serialize(*self)
-            }
-
-            fn end(self) -> Checked {
-                Ok(())
-            }
-        }
-    )+};
-}
-named_fields!(SerializeStruct, SerializeStructVariant);

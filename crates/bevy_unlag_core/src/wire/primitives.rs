@@ -30,11 +30,10 @@ impl Wire for bool {
 
 /// Implements [`Wire`] with all bits of a type. A delta has one bit that states whether the value changed.
 macro_rules! all_bits {
-    ($($type:ty {
-        write($value:ident, $w:ident) => $write:expr,
-        read($r:ident) => $read:expr,
-        same($old:ident, $new:ident) => $same:expr,
-    })*) => {$(
+    (
+        same($old:ident, $new:ident) => $same:expr;
+        $($type:ty: write($value:ident, $w:ident) => $write:expr, read($r:ident) => $read:expr;)+
+    ) => {$(
         impl Wire for $type {
             fn write(&self, $w: &mut BitWriter) {
                 let $value = *self;
@@ -62,70 +61,39 @@ macro_rules! all_bits {
                 self
             }
         }
-    )*};
+    )+};
 }
 
 all_bits! {
-    u8 {
-        write(value, w) => w.bits(u32::from(value), 8),
-        read(r) => Ok(r.bits(8)? as u8),
-        same(old, new) => old == new,
-    }
-    u16 {
-        write(value, w) => w.bits(u32::from(value), 16),
-        read(r) => Ok(r.bits(16)? as u16),
-        same(old, new) => old == new,
-    }
-    u32 {
-        write(value, w) => w.bits(value, 32),
-        read(r) => r.bits(32),
-        same(old, new) => old == new,
-    }
-    u64 {
+    same(old, new) => old == new;
+    u8: write(value, w) => w.bits(u32::from(value), 8), read(r) => Ok(r.bits(8)? as u8);
+    u16: write(value, w) => w.bits(u32::from(value), 16), read(r) => Ok(r.bits(16)? as u16);
+    u32: write(value, w) => w.bits(value, 32), read(r) => r.bits(32);
+    u64:
         write(value, w) => [value as u32, (value >> 32) as u32].into_iter().for_each(|half| w.bits(half, 32)),
-        read(r) => Ok(u64::from(r.bits(32)?) | (u64::from(r.bits(32)?) << 32)),
-        same(old, new) => old == new,
-    }
-    i8 {
-        write(value, w) => w.signed(i32::from(value), 8),
-        read(r) => Ok(r.signed(8)? as i8),
-        same(old, new) => old == new,
-    }
-    i16 {
-        write(value, w) => w.signed(i32::from(value), 16),
-        read(r) => Ok(r.signed(16)? as i16),
-        same(old, new) => old == new,
-    }
-    i32 {
-        write(value, w) => w.signed(value, 32),
-        read(r) => r.signed(32),
-        same(old, new) => old == new,
-    }
-    i64 {
-        write(value, w) => value.cast_unsigned().write(w),
-        read(r) => u64::read(r).map(u64::cast_signed),
-        same(old, new) => old == new,
-    }
-    f32 {
-        write(value, w) => w.f32(value),
-        read(r) => r.f32(),
-        same(old, new) => old.to_bits() == new.to_bits(),
-    }
-    Vec2 {
+        read(r) => Ok(u64::from(r.bits(32)?) | (u64::from(r.bits(32)?) << 32));
+    i8: write(value, w) => w.signed(i32::from(value), 8), read(r) => Ok(r.signed(8)? as i8);
+    i16: write(value, w) => w.signed(i32::from(value), 16), read(r) => Ok(r.signed(16)? as i16);
+    i32: write(value, w) => w.signed(value, 32), read(r) => r.signed(32);
+    i64: write(value, w) => value.cast_unsigned().write(w), read(r) => u64::read(r).map(u64::cast_signed);
+}
+
+all_bits! {
+    same(old, new) => old.to_bits() == new.to_bits();
+    f32: write(value, w) => w.f32(value), read(r) => r.f32();
+}
+
+all_bits! {
+    same(old, new) => old.to_array().map(f32::to_bits) == new.to_array().map(f32::to_bits);
+    Vec2:
         write(value, w) => value.to_array().into_iter().for_each(|axis| w.f32(axis)),
-        read(r) => Ok(Self::new(r.f32()?, r.f32()?)),
-        same(old, new) => old.to_array().map(f32::to_bits) == new.to_array().map(f32::to_bits),
-    }
-    Vec3 {
+        read(r) => Ok(Self::new(r.f32()?, r.f32()?));
+    Vec3:
         write(value, w) => value.to_array().into_iter().for_each(|axis| w.f32(axis)),
-        read(r) => Ok(Self::new(r.f32()?, r.f32()?, r.f32()?)),
-        same(old, new) => old.to_array().map(f32::to_bits) == new.to_array().map(f32::to_bits),
-    }
-    Vec4 {
+        read(r) => Ok(Self::new(r.f32()?, r.f32()?, r.f32()?));
+    Vec4:
         write(value, w) => value.to_array().into_iter().for_each(|axis| w.f32(axis)),
-        read(r) => Ok(Self::new(r.f32()?, r.f32()?, r.f32()?, r.f32()?)),
-        same(old, new) => old.to_array().map(f32::to_bits) == new.to_array().map(f32::to_bits),
-    }
+        read(r) => Ok(Self::new(r.f32()?, r.f32()?, r.f32()?, r.f32()?));
 }
 
 /// One bit states whether the value is present.

@@ -2,7 +2,7 @@
 
 use core::f64::consts::TAU;
 
-use super::codec::{Codec, codec_format};
+use super::codec::{Codec, Float, codec_format};
 use crate::wire::WireError;
 
 /// Angles in radians as fractions of a turn. Any angle wraps around; a reader gets one in [-π, π).
@@ -47,31 +47,17 @@ impl AngleFormat {
     }
 }
 
-impl Codec<f32> for AngleFormat {
+impl<F: Float> Codec<F> for AngleFormat {
     fn bits(&self) -> u32 {
         self.bits
     }
 
-    fn encode(&self, value: &f32) -> u32 {
-        self.code(f64::from(*value))
+    fn encode(&self, value: &F) -> u32 {
+        self.code((*value).into())
     }
 
-    fn decode(&self, code: u32) -> Result<f32, WireError> {
-        Ok(self.radians(code) as f32)
-    }
-}
-
-impl Codec<f64> for AngleFormat {
-    fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    fn encode(&self, value: &f64) -> u32 {
-        self.code(*value)
-    }
-
-    fn decode(&self, code: u32) -> Result<f64, WireError> {
-        Ok(self.radians(code))
+    fn decode(&self, code: u32) -> Result<F, WireError> {
+        Ok(F::rounded(self.radians(code)))
     }
 }
 

@@ -13,6 +13,24 @@ pub(super) trait Codec<T> {
     fn decode(&self, code: u32) -> Result<T, WireError>;
 }
 
+/// `f32` or `f64`.
+pub(super) trait Float: Copy + Into<f64> {
+    /// Returns the nearest float.
+    fn rounded(value: f64) -> Self;
+}
+
+impl Float for f32 {
+    fn rounded(value: f64) -> Self {
+        value as Self
+    }
+}
+
+impl Float for f64 {
+    fn rounded(value: f64) -> Self {
+        value
+    }
+}
+
 /// Maximum number of bits that a delta sends without a bit that states whether they changed: with so few,
 /// that bit costs more than it saves.
 const UNFLAGGED_BITS: u32 = 2;

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 use super::{
     WireFormat,
-    codec::{Codec, codec_format},
+    codec::{Codec, Float, codec_format},
 };
 use crate::wire::{BitReader, BitWriter, WireError};
 
@@ -135,31 +135,17 @@ const fn at_least_one(count: u32) -> u32 {
     if count == 0 { 1 } else { count }
 }
 
-impl Codec<f32> for FloatRange {
+impl<F: Float> Codec<F> for FloatRange {
     fn bits(&self) -> u32 {
         self.bits
     }
 
-    fn encode(&self, value: &f32) -> u32 {
-        self.code(f64::from(*value))
+    fn encode(&self, value: &F) -> u32 {
+        self.code((*value).into())
     }
 
-    fn decode(&self, code: u32) -> Result<f32, WireError> {
-        self.value(code).map(|value| value as f32).ok_or(WireError::Invalid)
-    }
-}
-
-impl Codec<f64> for FloatRange {
-    fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    fn encode(&self, value: &f64) -> u32 {
-        self.code(*value)
-    }
-
-    fn decode(&self, code: u32) -> Result<f64, WireError> {
-        self.value(code).ok_or(WireError::Invalid)
+    fn decode(&self, code: u32) -> Result<F, WireError> {
+        self.value(code).map(F::rounded).ok_or(WireError::Invalid)
     }
 }
 

@@ -52,76 +52,64 @@ impl IntRange {
     pub const fn bits(self) -> u32 {
         u32::BITS - self.last.leading_zeros()
     }
+}
 
-    fn encode(self, value: i128) -> u32 {
+/// Any integer from `u8` to `i64`.
+trait Integer: Copy + Into<i128> + TryFrom<i128> {
+    const SIGNED: bool;
+}
+
+macro_rules! integers {
+    ($signed:literal: $($int:ty),+) => {$(
+        impl Integer for $int {
+            const SIGNED: bool = $signed;
+        }
+    )+};
+}
+integers!(false: u8, u16, u32, u64);
+integers!(true: i8, i16, i32, i64);
+
+impl<T: Integer> Codec<T> for IntBits {
+    fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    fn encode(&self, value: &T) -> u32 {
+        let value: i128 = (*value).into();
+        if T::SIGNED {
+            let high = i128::from(self.mask() >> 1);
+            (value.clamp(-high - 1, high) as i32).cast_unsigned() & self.mask()
+        } else {
+            value.clamp(0, i128::from(self.mask())) as u32
+        }
+    }
+
+    fn decode(&self, code: u32) -> Result<T, WireError> {
+        let value = if T::SIGNED {
+            let unused = 32 - self.bits;
+            i128::from((code << unused).cast_signed() >> unused)
+        } else {
+            i128::from(code & self.mask())
+        };
+        T::try_from(value).map_err(|_| WireError::Invalid)
+    }
+}
+
+impl<T: Integer> Codec<T> for IntRange {
+    fn bits(&self) -> u32 {
+        Self::bits(*self)
+    }
+
+    fn encode(&self, value: &T) -> u32 {
+        let value: i128 = (*value).into();
         (value.clamp(self.low, self.low + i128::from(self.last)) - self.low) as u32
     }
 
-    fn decode(self, code: u32) -> Result<i128, WireError> {
-        if code <= self.last { Ok(self.low + i128::from(code)) } else { Err(WireError::Invalid) }
+    fn decode(&self, code: u32) -> Result<T, WireError> {
+        let value = (code <= self.last).then(|| self.low + i128::from(code));
+        value.and_then(|value| T::try_from(value).ok()).ok_or(WireError::Invalid)
     }
 }
-
-macro_rules! int_bits {
-    (|$format:ident, $value:ident| $encode:expr, |$code:ident| $decode:expr, $($int:ty),+) => {$(
-        impl Codec<$int> for IntBits {
-            fn bits(&self) -> u32 {
-                self.bits
-            }
-
-            fn encode(&self, value: &$int) -> u32 {
-                let ($format, $value) = (*self, i128::from(*value));
-                $encode
-            }
-
-            fn decode(&self, $code: u32) -> Result<$int, WireError> {
-                let $format = *self;
-                <$int>::try_from($decode).map_err(|_| WireError::Invalid)
-            }
-        }
-    )+};
-}
-int_bits!(
-    |format, value| value.clamp(0, i128::from(format.mask())) as u32,
-    |code| i128::from(code & format.mask()),
-    u8,
-    u16,
-    u32,
-    u64
-);
-int_bits!(
-    |format, value| {
-        let high = i128::from(format.mask() >> 1);
-        (value.clamp(-high - 1, high) as i32).cast_unsigned() & format.mask()
-    },
-    |code| {
-        let unused = 32 - format.bits;
-        i128::from((code << unused).cast_signed() >> unused)
-    },
-    i8,
-    i16,
-    i32,
-    i64
-);
-
-macro_rules! int_range {
-    ($($int:ty),+) => {$(
-        impl Codec<$int> for IntRange {
-            fn bits(&self) -> u32 {
-                Self::bits(*self)
-            }
-
-            fn encode(&self, value: &$int) -> u32 {
-                Self::encode(*self, i128::from(*value))
-            }
-
-            fn decode(&self, code: u32) -> Result<$int, WireError> {
-                <$int>::try_from(Self::decode(*self, code)?).map_err(|_| WireError::Invalid)
-            }
-        }
-    )+};
-}
-int_range!(u8, u16, u32, u64, i8, i16, i32, i64);
 
 codec_format!(IntBits: u8, u16, u32, u64, i8, i16, i32, i64);
 codec_format!(IntRange: u8, u16, u32, u64, i8, i16, i32, i64);

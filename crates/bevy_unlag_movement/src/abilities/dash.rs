@@ -1,9 +1,9 @@
 //! Short burst of speed along the wished direction, also in the air.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::Wire;
 
-use super::{MAX_TIMER, read_timer, write_timer};
+use super::{MAX_TIMER, TimerFormat};
 use crate::{
     ability::MoveAbility, config::CapsuleConfig, mode::MovementMode, mover::Mover, server_queries::debug_hash,
 };
@@ -64,13 +64,15 @@ pub struct DashInput {
 }
 
 /// Predicted state of [`Dash`].
-#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect, Wire)]
 pub struct DashState {
     /// Whether the button was down in the last step. A dash needs a new press.
     pub held: bool,
     /// Seconds until the current dash ends; 0 when there is none.
+    #[wire(with = TimerFormat)]
     pub left: f32,
     /// Seconds until the next dash is possible.
+    #[wire(with = TimerFormat)]
     pub cooldown: f32,
 }
 
@@ -84,18 +86,6 @@ pub enum DashEvent {
     },
     /// The dash ended.
     Ended,
-}
-
-impl Wire for DashState {
-    fn write(&self, w: &mut BitWriter) {
-        w.bool(self.held);
-        write_timer(self.left, w);
-        write_timer(self.cooldown, w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { held: r.bool()?, left: read_timer(r)?, cooldown: read_timer(r)? })
-    }
 }
 
 impl MoveAbility for Dash {

@@ -1,9 +1,9 @@
 //! Teleport ten metres forwards if the destination is free, after the example in Unreal's documentation.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::Wire;
 
-use super::{MAX_TIMER, read_timer, write_timer};
+use super::{MAX_TIMER, TimerFormat};
 use crate::{ability::MoveAbility, mover::Mover, server_queries::debug_hash};
 
 /// Teleports the pawn [`TeleportConfig::distance`] ahead when the button is pressed and the capsule is
@@ -35,11 +35,12 @@ pub struct TeleportInput {
 }
 
 /// Predicted state of [`Teleport`].
-#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Reflect, Wire)]
 pub struct TeleportState {
     /// Whether the button was down in the last step. A teleport needs a new press.
     pub held: bool,
     /// Seconds until the next teleport is possible.
+    #[wire(with = TimerFormat)]
     pub cooldown: f32,
 }
 
@@ -55,17 +56,6 @@ pub enum TeleportEvent {
     },
     /// The destination is not free.
     Blocked,
-}
-
-impl Wire for TeleportState {
-    fn write(&self, w: &mut BitWriter) {
-        w.bool(self.held);
-        write_timer(self.cooldown, w);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { held: r.bool()?, cooldown: read_timer(r)? })
-    }
 }
 
 impl MoveAbility for Teleport {

@@ -101,12 +101,6 @@ impl BaseSchedule {
         self.command(to, Pace::Time(Duration::ZERO));
     }
 
-    /// Returns the pose before the first command. A new match begins with it.
-    #[must_use]
-    pub fn home(&self) -> Isometry3d {
-        self.home
-    }
-
     /// Returns the pose to which the base moves, by the last command, or where it rests.
     #[must_use]
     pub fn destination(&self) -> Isometry3d {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::Aabb;
+use bevy_unlag_core::with_defaults;
 
 use super::{BaseSchedule, PoseHistory};
 
@@ -121,35 +122,24 @@ pub(crate) fn between(from: Vec3, to: Vec3, part: f64) -> Vec3 {
     Vec3::new(axis(from.x, to.x), axis(from.y, to.y), axis(from.z, to.z))
 }
 
-/// Motion back and forth between two places with a smooth start and stop, such as a lift.
-#[doc(alias = "UInterpToMovementComponent")]
-#[derive(Clone, Copy, PartialEq, Debug, Reflect)]
-pub struct Shuttle {
-    /// First stop, in metres; default the origin.
-    pub from: Vec3,
-    /// Second stop, in metres; default the origin.
-    pub to: Vec3,
-    /// Constant rotation. Default: the identity.
-    pub rotation: Quat,
-    /// Duration of one way in seconds; default 4. At 0 or below the base stays at [`from`](Self::from).
-    /// The top speed is 1.5 times the distance divided by this.
-    pub travel_seconds: f32,
-    /// Duration of the pause at each stop in seconds; default 1. Negative values count as 0.
-    pub pause_seconds: f32,
-    /// Time in seconds by which this base is ahead of one that starts its first pause at 0; default 0.
-    pub phase_seconds: f32,
-}
-
-impl Default for Shuttle {
-    fn default() -> Self {
-        Self {
-            from: Vec3::ZERO,
-            to: Vec3::ZERO,
-            rotation: Quat::IDENTITY,
-            travel_seconds: 4.0,
-            pause_seconds: 1.0,
-            phase_seconds: 0.0,
-        }
+with_defaults! {
+    /// Motion back and forth between two places with a smooth start and stop, such as a lift.
+    #[doc(alias = "UInterpToMovementComponent")]
+    #[derive(Clone, Copy, PartialEq, Debug, Reflect)]
+    pub struct Shuttle {
+        /// First stop, in metres; default the origin.
+        pub from: Vec3 = Vec3::ZERO;
+        /// Second stop, in metres; default the origin.
+        pub to: Vec3 = Vec3::ZERO;
+        /// Constant rotation. Default: the identity.
+        pub rotation: Quat = Quat::IDENTITY;
+        /// Duration of one way in seconds; default 4. At 0 or below the base stays at [`from`](Self::from).
+        /// The top speed is 1.5 times the distance divided by this.
+        pub travel_seconds: f32 = 4.0;
+        /// Duration of the pause at each stop in seconds; default 1. Negative values count as 0.
+        pub pause_seconds: f32 = 1.0;
+        /// Time in seconds by which this base is ahead of one that starts its first pause at 0; default 0.
+        pub phase_seconds: f32 = 0.0;
     }
 }
 

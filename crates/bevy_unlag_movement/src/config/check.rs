@@ -1,6 +1,6 @@
 //! Range checks of the config fields.
 
-use core::fmt;
+use core::{fmt, ops::RangeInclusive};
 
 use crate::config::CapsuleConfig;
 
@@ -29,8 +29,8 @@ impl fmt::Display for InvalidConfig {
 
 impl core::error::Error for InvalidConfig {}
 
-/// Field name, value, smallest and largest valid value.
-pub(crate) type FieldRange = (&'static str, f32, f32, f32);
+/// Field name, value and valid values.
+pub(crate) type FieldRange = (&'static str, f32, RangeInclusive<f32>);
 
 /// Checks that all fields of a config are in range.
 ///
@@ -38,16 +38,51 @@ pub(crate) type FieldRange = (&'static str, f32, f32, f32);
 /// Returns the first field that is out of range.
 pub(crate) fn check_ranges(
     config: &'static str,
-    figures: impl IntoIterator<Item = FieldRange>,
+    mut ranges: impl Iterator<Item = FieldRange>,
 ) -> Result<(), InvalidConfig> {
-    figures
-        .into_iter()
-        .find(|(_, value, min, max)| !(*min..=*max).contains(value))
-        .map_or(Ok(()), |(field, value, min, max)| Err(InvalidConfig { config, field, value, min, max }))
+    ranges.find(|(_, value, range)| !range.contains(value)).map_or(Ok(()), |(field, value, range)| {
+        Err(InvalidConfig { config, field, value, min: *range.start(), max: *range.end() })
+    })
 }
 
+/// Declares a configuration with the default and the range of each field: the struct, its `Default`, and a
+/// function `ranges` for [`check_ranges`]. The name in parentheses is that of the configuration in the ranges.
+macro_rules! ranged_config {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident($config:ident) {$(
+            $(@if($cfg:meta))?
+            $(#[$field_meta:meta])*
+            pub $field:ident: $type:ty = $default:expr
+                $(, within $range:expr)?
+                $(, measured $value:expr => $value_range:expr)?;
+        )+}
+    ) => {
+        bevy_unlag_core::with_defaults! {
+            $(#[$meta])*
+            pub struct $name {$(
+                $(@if($cfg))?
+                $(#[$field_meta])*
+                pub $field: $type = $default;
+            )+}
+        }
+
+        impl $name {
+            fn ranges(&self) -> impl Iterator<Item = $crate::config::FieldRange> {
+                let $config = self;
+                [$(
+                    $((stringify!($field), $config.$field, $range),)?
+                    $((stringify!($field), $value, $value_range),)?
+                )+]
+                .into_iter()
+            }
+        }
+    };
+}
+pub(crate) use ranged_config;
+
 /// Upper bound of plausible metres, metres per second and so on.
-const MAX_VALUE: f32 = 10_000.0;
+pub(super) const MAX_VALUE: f32 = 10_000.0;
 
 impl CapsuleConfig {
     /// Checks that all fields are in range. [`MovementPlugin`](crate::MovementPlugin) calls this when
@@ -56,60 +91,16 @@ impl CapsuleConfig {
     /// # Errors
     /// Returns the first field that is out of range.
     pub fn check(&self) -> Result<(), InvalidConfig> {
-        let figures = [
-            ("radius", self.radius, 0.01, 100.0),
-            ("half_height", self.half_height, self.radius, 100.0),
-            ("crouched_half_height", self.crouched_half_height, self.radius, self.half_height),
-            ("eye_height", self.eye_height, 0.0, 200.0),
-            ("crouched_eye_height", self.crouched_eye_height, 0.0, 200.0),
-            ("max_walk_speed", self.max_walk_speed, 0.0, self.max_speed),
-            ("sprint_speed", self.sprint_speed, 0.0, self.max_speed),
-            ("slow_walk_speed", self.slow_walk_speed, 0.0, self.max_speed),
-            ("crouched_speed", self.crouched_speed, 0.0, self.max_speed),
-            ("max_swim_speed", self.max_swim_speed, 0.0, self.max_speed),
-            ("max_fly_speed", self.max_fly_speed, 0.0, self.max_speed),
-            ("max_speed", self.max_speed, 0.1, 1_000.0),
-            ("acceleration", self.acceleration, 0.0, MAX_VALUE),
-            ("ground_friction", self.ground_friction, 0.0, MAX_VALUE),
-            ("braking_friction_factor", self.braking_friction_factor, 0.0, MAX_VALUE),
-            ("braking_deceleration", self.braking_deceleration, 0.0, MAX_VALUE),
-            ("stop_speed", self.stop_speed, 0.0, self.max_speed),
-            ("fluid_friction", self.fluid_friction, 0.0, MAX_VALUE),
-            ("braking_swimming", self.braking_swimming, 0.0, MAX_VALUE),
-            ("braking_flying", self.braking_flying, 0.0, MAX_VALUE),
-            ("braking_falling", self.braking_falling, 0.0, MAX_VALUE),
-            ("jump_speed", self.jump_speed, 0.0, self.max_speed),
-            ("jump_max_hold", self.jump_max_hold, 0.0, 60.0),
-            ("coyote_time", self.coyote_time, 0.0, 60.0),
-            ("jump_buffer", self.jump_buffer, 0.0, 60.0),
-            ("gravity", self.gravity, -MAX_VALUE, MAX_VALUE),
-            ("up", (self.up.length() - 1.0).abs(), 0.0, 0.01),
-            ("terminal_speed", self.terminal_speed, 0.0, 1_000.0),
-            ("air_control", self.air_control, 0.0, 1.0),
-            ("air_control_boost_below", self.air_control_boost_below, 0.0, self.max_speed),
-            ("air_control_boost", self.air_control_boost, 0.0, MAX_VALUE),
-            ("air_wish_speed", self.air_wish_speed, 0.0, MAX_VALUE),
-            ("step_height", self.step_height, 0.0, 2.0 * self.half_height),
-            ("walkable_floor_y", self.walkable_floor_y, 0.2, 1.0),
-            ("perch_radius_threshold", self.perch_radius_threshold, 0.0, self.radius),
-            ("perch_height", self.perch_height, 0.0, 100.0),
-            ("ledge_threshold", self.ledge_threshold, 0.0, self.radius),
-            ("buoyancy", self.buoyancy, 0.0, 100.0),
-            ("out_of_water_speed", self.out_of_water_speed, 0.0, self.max_speed),
-            ("pawn_push_speed", self.pawn_push_speed, 0.0, self.max_speed),
-            ("max_slice_seconds", self.max_slice_seconds, 0.001, 1.0),
-            ("max_slices", f32::from(self.max_slices), 1.0, 255.0),
-        ];
         let customs = self.custom_modes.iter().flat_map(|mode| {
             [
-                ("custom_modes[..].max_speed", mode.max_speed, 0.0, self.max_speed),
-                ("custom_modes[..].acceleration", mode.acceleration, 0.0, MAX_VALUE),
-                ("custom_modes[..].friction", mode.friction, 0.0, MAX_VALUE),
-                ("custom_modes[..].braking_deceleration", mode.braking_deceleration, 0.0, MAX_VALUE),
-                ("custom_modes[..].gravity_scale", mode.gravity_scale, -MAX_VALUE, MAX_VALUE),
+                ("custom_modes[..].max_speed", mode.max_speed, 0.0..=self.max_speed),
+                ("custom_modes[..].acceleration", mode.acceleration, 0.0..=MAX_VALUE),
+                ("custom_modes[..].friction", mode.friction, 0.0..=MAX_VALUE),
+                ("custom_modes[..].braking_deceleration", mode.braking_deceleration, 0.0..=MAX_VALUE),
+                ("custom_modes[..].gravity_scale", mode.gravity_scale, -MAX_VALUE..=MAX_VALUE),
             ]
         });
-        check_ranges("CapsuleConfig", figures.into_iter().chain(customs))?;
+        check_ranges("CapsuleConfig", self.ranges().chain(customs))?;
         self.classes.iter().try_for_each(Self::check)
     }
 }

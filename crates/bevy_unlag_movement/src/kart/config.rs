@@ -4,90 +4,71 @@ use bevy::prelude::*;
 use bevy_unlag_core::PawnClass;
 
 use crate::{
-    config::{FieldRange, InvalidConfig, PawnCollision, check_ranges},
+    config::{InvalidConfig, PawnCollision, check_ranges, ranged_config},
     floor::FloorRules,
     pawn_capsules::PawnCollisionConfig,
     sweep::Body,
 };
 
-/// Tuning of [`KartModel`](crate::KartModel). It must be the same on client and server: a difference
-/// causes a misprediction in every tick.
-///
-/// At top speed, drag and rolling resistance equal the driving force: √((`max_driving_force` -
-/// `rolling_resistance` · `mass` · `gravity`) / `drag`), by default 24.8 m/s.
-#[derive(Resource, Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
-#[reflect(Resource, Debug, Default)]
-#[serde(default)]
-pub struct KartConfig {
-    /// Mass in kilograms; default 1,000. Raising it makes the kart slower to start and to stop.
-    pub mass: f32,
-    /// Driving force at full throttle, forwards and backwards, in newtons; default 10,000.
-    pub max_driving_force: f32,
-    /// Radius in metres of the circle that full steering drives, at any speed; default 10.
-    pub min_turning_radius: f32,
-    /// Drag in newtons at 1 m/s; it grows with the square of the speed; default 16. Raising it lowers
-    /// the top speed.
-    pub drag: f32,
-    /// Rolling resistance in newtons per newton of weight; default 0.015. It stops a kart that coasts.
-    pub rolling_resistance: f32,
-    /// Gravity in metres per second squared, downwards; default 9.81.
-    pub gravity: f32,
-    /// Deceleration of sideways slip by the tyres, in metres per second squared; default 20. Only a
-    /// wall, a landing or a push causes slip. At 0 a kart leaves a wall as if on ice.
-    pub side_grip: f32,
-    /// Speed in metres per second; default 2. The wheels stay on a floor that falls away no faster than
-    /// this; otherwise, such as at the end of a ramp, the kart takes off in its current direction.
-    /// Raising it keeps fast karts on the floor at crests.
-    pub stick_speed: f32,
-    /// Upper limit of any speed, falls included, in metres per second; default 60. Raising it makes fast
-    /// moves more expensive.
-    pub max_speed: f32,
+/// Upper bound of plausible kilograms, newtons and so on.
+const MAX_VALUE: f32 = 1e6;
 
-    /// Radius of the capsule in metres; default 0.7. The kart collides as an upright capsule: its
-    /// heading does not change the gaps that it fits through.
-    pub radius: f32,
-    /// Distance from the middle to the ground in metres; default 0.7. Must not be less than the radius.
-    pub half_height: f32,
-    /// Height of the camera above the ground in metres; default 1.2.
-    pub eye_height: f32,
-    /// Height in metres; default 0.25. Karts drive over edges up to this height and follow floors up to
-    /// this far below. Raising it makes driving past clutter more expensive.
-    pub clearance: f32,
-    /// Smallest upward component of the normal of a floor; default 0.71, about 44.8°. A steeper surface
-    /// is a wall.
-    pub walkable_floor_y: f32,
+ranged_config! {
+    /// Tuning of [`KartModel`](crate::KartModel). It must be the same on client and server: a difference
+    /// causes a misprediction in every tick.
+    ///
+    /// At top speed, drag and rolling resistance equal the driving force: √((`max_driving_force` -
+    /// `rolling_resistance` · `mass` · `gravity`) / `drag`), by default 24.8 m/s.
+    #[derive(Resource, Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+    #[reflect(Resource, Debug, Default)]
+    #[serde(default)]
+    pub struct KartConfig(config) {
+        /// Mass in kilograms; default 1,000. Raising it makes the kart slower to start and to stop.
+        pub mass: f32 = 1_000.0, within 0.001..=MAX_VALUE;
+        /// Driving force at full throttle, forwards and backwards, in newtons; default 10,000.
+        pub max_driving_force: f32 = 10_000.0, within 0.0..=MAX_VALUE;
+        /// Radius in metres of the circle that full steering drives, at any speed; default 10.
+        pub min_turning_radius: f32 = 10.0, within 0.01..=MAX_VALUE;
+        /// Drag in newtons at 1 m/s; it grows with the square of the speed; default 16. Raising it lowers
+        /// the top speed.
+        pub drag: f32 = 16.0, within 0.0..=MAX_VALUE;
+        /// Rolling resistance in newtons per newton of weight; default 0.015. It stops a kart that coasts.
+        pub rolling_resistance: f32 = 0.015, within 0.0..=100.0;
+        /// Gravity in metres per second squared, downwards; default 9.81.
+        pub gravity: f32 = 9.81, within 0.0..=10_000.0;
+        /// Deceleration of sideways slip by the tyres, in metres per second squared; default 20. Only a
+        /// wall, a landing or a push causes slip. At 0 a kart leaves a wall as if on ice.
+        pub side_grip: f32 = 20.0, within 0.0..=MAX_VALUE;
+        /// Speed in metres per second; default 2. The wheels stay on a floor that falls away no faster than
+        /// this; otherwise, such as at the end of a ramp, the kart takes off in its current direction.
+        /// Raising it keeps fast karts on the floor at crests.
+        pub stick_speed: f32 = 2.0, within 0.0..=MAX_VALUE;
+        /// Upper limit of any speed, falls included, in metres per second; default 60. Raising it makes fast
+        /// moves more expensive.
+        pub max_speed: f32 = 60.0, within 0.1..=1_000.0;
 
-    /// Collision with other pawns. Default: [`PawnCollision::Block`].
-    pub pawns: PawnCollision,
-    /// Speed in metres per second at which overlapping karts drift apart with [`PawnCollision::Push`];
-    /// default 3.
-    pub pawn_push_speed: f32,
-    /// Rapier collision groups whose members block a kart; default all. Colliders without groups always
-    /// block it.
-    pub blocked_by: u32,
-}
+        /// Radius of the capsule in metres; default 0.7. The kart collides as an upright capsule: its
+        /// heading does not change the gaps that it fits through.
+        pub radius: f32 = 0.7, within 0.01..=100.0;
+        /// Distance from the middle to the ground in metres; default 0.7. Must not be less than the radius.
+        pub half_height: f32 = 0.7, within config.radius..=100.0;
+        /// Height of the camera above the ground in metres; default 1.2.
+        pub eye_height: f32 = 1.2, within 0.0..=200.0;
+        /// Height in metres; default 0.25. Karts drive over edges up to this height and follow floors up to
+        /// this far below. Raising it makes driving past clutter more expensive.
+        pub clearance: f32 = 0.25, within 0.0..=2.0 * config.half_height;
+        /// Smallest upward component of the normal of a floor; default 0.71, about 44.8°. A steeper surface
+        /// is a wall.
+        pub walkable_floor_y: f32 = 0.71, within 0.2..=1.0;
 
-impl Default for KartConfig {
-    fn default() -> Self {
-        Self {
-            mass: 1_000.0,
-            max_driving_force: 10_000.0,
-            min_turning_radius: 10.0,
-            drag: 16.0,
-            rolling_resistance: 0.015,
-            gravity: 9.81,
-            side_grip: 20.0,
-            stick_speed: 2.0,
-            max_speed: 60.0,
-            radius: 0.7,
-            half_height: 0.7,
-            eye_height: 1.2,
-            clearance: 0.25,
-            walkable_floor_y: 0.71,
-            pawns: PawnCollision::Block,
-            pawn_push_speed: 3.0,
-            blocked_by: u32::MAX,
-        }
+        /// Collision with other pawns. Default: [`PawnCollision::Block`].
+        pub pawns: PawnCollision = PawnCollision::Block;
+        /// Speed in metres per second at which overlapping karts drift apart with [`PawnCollision::Push`];
+        /// default 3.
+        pub pawn_push_speed: f32 = 3.0, within 0.0..=config.max_speed;
+        /// Rapier collision groups whose members block a kart; default all. Colliders without groups always
+        /// block it.
+        pub blocked_by: u32 = u32::MAX;
     }
 }
 
@@ -106,25 +87,7 @@ impl KartConfig {
     /// # Errors
     /// Returns the first field that is out of range.
     pub fn check(&self) -> Result<(), InvalidConfig> {
-        const MAX_VALUE: f32 = 1e6;
-        let figures: [FieldRange; 15] = [
-            ("mass", self.mass, 0.001, MAX_VALUE),
-            ("max_driving_force", self.max_driving_force, 0.0, MAX_VALUE),
-            ("min_turning_radius", self.min_turning_radius, 0.01, MAX_VALUE),
-            ("drag", self.drag, 0.0, MAX_VALUE),
-            ("rolling_resistance", self.rolling_resistance, 0.0, 100.0),
-            ("gravity", self.gravity, 0.0, 10_000.0),
-            ("side_grip", self.side_grip, 0.0, MAX_VALUE),
-            ("stick_speed", self.stick_speed, 0.0, MAX_VALUE),
-            ("max_speed", self.max_speed, 0.1, 1_000.0),
-            ("radius", self.radius, 0.01, 100.0),
-            ("half_height", self.half_height, self.radius, 100.0),
-            ("eye_height", self.eye_height, 0.0, 200.0),
-            ("clearance", self.clearance, 0.0, 2.0 * self.half_height),
-            ("walkable_floor_y", self.walkable_floor_y, 0.2, 1.0),
-            ("pawn_push_speed", self.pawn_push_speed, 0.0, self.max_speed),
-        ];
-        check_ranges("KartConfig", figures)
+        check_ranges("KartConfig", self.ranges())
     }
 
     pub(crate) fn body(&self) -> Body {

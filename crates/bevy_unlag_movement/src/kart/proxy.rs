@@ -85,29 +85,27 @@ pub(super) fn extrapolate(
         kart.advance(near.parts(), |_, _| KartMotion { velocity: motion.mean, heading: 0, spin: 0.0 }, dt);
         kart.state
     });
+    let fallen = PoseSample {
+        position: moved.position,
+        velocity: moved.velocity,
+        acceleration: Vec3::ZERO,
+        spin: 0.0,
+        grounded: moved.grounded,
+        falling: !moved.grounded,
+        ..*pose
+    };
     if !pose.grounded {
         // In the air there is no steering: the fall itself is the extrapolation.
-        return PoseSample {
-            position: moved.position,
-            velocity: moved.velocity,
-            acceleration: Vec3::ZERO,
-            spin: 0.0,
-            grounded: moved.grounded,
-            falling: !moved.grounded,
-            ..*pose
-        };
+        return fallen;
     }
     let change = moved.velocity.with_y(0.0) - motion.mean;
     let hit = change.length() > DEFLECTED;
     let rotation = pose.rotation * Quat::from_rotation_y(motion.turn);
     PoseSample {
-        position: moved.position,
         velocity: motion.end + change + Vec3::Y * moved.velocity.y,
         acceleration: if hit { Vec3::ZERO } else { rotation * Vec3::NEG_Z * motion.gain },
         rotation,
         spin: if hit { 0.0 } else { motion.spin },
-        grounded: moved.grounded,
-        falling: !moved.grounded,
-        ..*pose
+        ..fallen
     }
 }

@@ -16,7 +16,7 @@ pub(super) const MAX_SECONDS: f32 = 0.25;
 
 /// Complete predicted state of a kart: transform, velocity, the last input, and values derived from
 /// them. A step reads nothing else that changes.
-#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
 pub struct KartState {
     /// Lowest point between the wheels, in metres.
@@ -37,22 +37,6 @@ pub struct KartState {
     pub alive: bool,
     /// Counter of teleports.
     pub teleports: u8,
-}
-
-impl Default for KartState {
-    fn default() -> Self {
-        Self {
-            position: Vec3::ZERO,
-            velocity: Vec3::ZERO,
-            heading: 0,
-            spin: 0.0,
-            last_input: KartInput::default(),
-            seconds: 0.0,
-            grounded: false,
-            alive: false,
-            teleports: 0,
-        }
-    }
 }
 
 impl KartState {

@@ -70,12 +70,12 @@ pub(super) fn take(scene: &MoverScene, own: Entity, mask: u32) -> Box<CachedPart
     let known = TABLE.try_with(|table| table.try_borrow_mut().ok()?[slot(own)].take()).ok().flatten();
     let mut entry = known.unwrap_or_else(|| Box::new(CachedParts::new(own)));
     let version = scene.fixed.version();
-    let same = entry.scene == scene.id && entry.own == own && entry.mask == mask;
+    let same = entry.scene == scene.id.0 && entry.own == own && entry.mask == mask;
     let good = |region: &Aabb| same && scene.fixed.is_unchanged(entry.version, region);
     if !entry.region.is_some_and(|region| good(&region)) {
         entry.region = None;
     }
-    (entry.scene, entry.version, entry.own, entry.mask) = (scene.id, version, own, mask);
+    (entry.scene, entry.version, entry.own, entry.mask) = (scene.id.0, version, own, mask);
     entry
 }
 
