@@ -47,7 +47,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// Returns the valid range.
-pub fn number<T: FromStr + PartialOrd + Display>(text: &str, least: T, most: T) -> Result<T, String> {
+pub fn number<T: Copy + Display + FromStr + PartialOrd>(text: &str, least: T, most: T) -> Result<T, String> {
     let value: T = text.parse().map_err(|_| "expected a number".to_owned())?;
     if (least..=most).contains(&value) { Ok(value) } else { Err(format!("must be {least} to {most}")) }
 }
