@@ -20,7 +20,6 @@ use crate::{
     args,
     connection::{self, DEFAULT_PORT, PROTOCOL_ID},
     udp_match,
-    weapon_set::WeaponSet,
 };
 
 /// Options of a dedicated server.
@@ -94,13 +93,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         }
         None => ServerAccess::development(PROTOCOL_ID),
     };
-    let options = ServerOptions {
-        rewind: args.rewind.into(),
-        weapon_set: WeaponSet::All,
-        heroes: true,
-        karts: true,
-        ..ServerOptions::default()
-    };
+    let options = ServerOptions::game(args.rewind.into());
     udp_match::serve(args.port, &access, options, &AtomicBool::new(false), |port| {
         if access.key.is_development() {
             println!("serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");

@@ -14,7 +14,6 @@ use std::{
 
 use bevy::{app::TerminalCtrlCHandlerPlugin, prelude::*};
 use bevy_unlag::{
-    core::Interpolation,
     guard::{JoinRefused, KickedByServer},
     link_conditioner::LinkConditions,
     net::{ProtocolMismatch, RateMismatch, ServerShutdown, ServerStopped, SetupMismatch, Shutdown},
@@ -31,7 +30,6 @@ use crate::{
     match_report::{MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     scripted_player::ScriptedPlayer,
-    weapon_set::WeaponSet,
 };
 
 /// Interval at which a server polls its sockets. The tick rate is independent of it.
@@ -237,10 +235,8 @@ pub struct PlayerOptions {
     pub seed: u64,
     /// Its link conditions; the same one-way values apply to the uplink and the downlink.
     pub conditions: LinkConditions,
-    /// Weapons of the game; the same as the server's.
-    pub weapon_set: WeaponSet,
-    /// Interpolation of remote pawns; the same as the server's.
-    pub interpolation: Interpolation,
+    /// Options of the server.
+    pub server: ServerOptions,
 }
 
 /// Starts bots in threads, which play until `stop` is set.
@@ -258,7 +254,7 @@ pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec
 }
 
 fn client(client: TokenClient, player: PlayerOptions) -> App {
-    let mut app = app::scripted_client(player.seed, player.weapon_set, player.interpolation, false);
+    let mut app = app::scripted_client(player.seed, player.server);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
     connection::connect_udp_with_token(&mut app, client, sim);
     bevy_unlag_testkit::finish(&mut app);
@@ -415,8 +411,7 @@ pub fn play_match(
     let host = ServerThread::start(0, server)?;
     let start = |i: u64| {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(i);
-        let ServerOptions { weapon_set, interpolation, .. } = server;
-        let player = PlayerOptions { player: i + 1, seed, conditions, weapon_set, interpolation };
+        let player = PlayerOptions { player: i + 1, seed, conditions, server };
         let address = host.address;
         thread::spawn(move || play(address, player, seconds))
     };
