@@ -35,7 +35,7 @@ use unlag_examples::{
     screen::{self, WindowArgs},
     scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
     stepped_match::{self, MatchOptions},
-    udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread, Stop},
+    udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread},
     weapon_set::WeaponSet,
 };
 
@@ -122,13 +122,10 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
     let server = ServerThread::start(cli.port, ServerOptions::game(cli.rewind.into()))?;
-    let stop = Stop::default();
-    let bots = udp_match::bots(server.address, bots(cli), &stop);
+    let _bots = udp_match::bots(server.address, bots(cli));
     let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
     let client = reconnect::development_client(server.address)?;
-    let code = client_window(client, Some(server.switches.clone()), &cli.play, window);
-    stop_bots(&stop, bots);
-    code
+    client_window(client, Some(server.switches.clone()), &cli.play, window)
 }
 
 /// Returns the options of the bots. Each has a link of its own with the "Good broadband" preset.
@@ -142,15 +139,6 @@ fn bots(cli: &Cli) -> Vec<PlayerOptions> {
         server: ServerOptions::game(default()),
     };
     (0..cli.players - 1).map(bot).collect()
-}
-
-fn stop_bots(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
-    stop.store(true, core::sync::atomic::Ordering::Relaxed);
-    for bot in bots {
-        if bot.join().is_err() {
-            eprintln!("a bot's thread panicked");
-        }
-    }
 }
 
 /// Runs a client with a window. `switches` are the debug controls of a server in this process.
@@ -218,9 +206,6 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     connection::listen_udp(&mut app, port);
     println!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
 
-    let stop = Stop::default();
-    let bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli), &stop);
-    let code = app.run().report();
-    stop_bots(&stop, bots);
-    Ok(code)
+    let _bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli));
+    Ok(app.run().report())
 }
