@@ -135,6 +135,9 @@ impl Document {
 
     /// Changes the shape of the selected box, keeping about the same size.
     pub fn reshape(&mut self, form: Form) {
+        if form == Form::of(&self.current().shape) {
+            return;
+        }
         self.edit(|hit_box| {
             let half = half_size(&hit_box.shape);
             let longest = if half.y >= half.x.max(half.z) {
@@ -170,6 +173,18 @@ pub enum Form {
 }
 
 impl Form {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Box, Self::Ball, Self::Capsule];
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Box => "box",
+            Self::Ball => "ball",
+            Self::Capsule => "capsule",
+        }
+    }
+
     /// Returns the kind of a shape.
     pub fn of(shape: &FileShape) -> Self {
         match shape {

@@ -14,16 +14,8 @@ pub const HELP: [&str; 2] = [
     "N: copy   Del: delete   M: measure bounds   Ctrl+S: save   R: reload the file",
 ];
 
-/// Reads the keyboard.
-pub struct KeysPlugin;
-
-impl Plugin for KeysPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Update, (edit, pose));
-    }
-}
-
-fn edit(keys: Res<ButtonInput<KeyCode>>, mut document: ResMut<Document>) {
+/// Edits the document.
+pub fn edit(keys: Res<ButtonInput<KeyCode>>, mut document: ResMut<Document>) {
     let pressed = |key| keys.just_pressed(key);
     let held = |keys_: [KeyCode; 2]| keys.any_pressed(keys_);
     if pressed(KeyCode::Tab) {
@@ -62,7 +54,8 @@ fn edit(keys: Res<ButtonInput<KeyCode>>, mut document: ResMut<Document>) {
     }
 }
 
-fn pose(keys: Res<ButtonInput<KeyCode>>, mut stance: ResMut<Stance>) {
+/// Changes the pose.
+pub fn pose(keys: Res<ButtonInput<KeyCode>>, mut stance: ResMut<Stance>) {
     if keys.just_pressed(KeyCode::Space) {
         stance.walking = !stance.walking;
         if stance.walking && stance.speed == 0.0 {

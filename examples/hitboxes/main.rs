@@ -21,32 +21,21 @@ mod window;
 use std::process::ExitCode;
 
 use clap::Parser;
-use unlag_examples::screen;
+use unlag_examples::{args::exit_code, screen};
 
 use cli::Cli;
 use document::Document;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    exit_code(run(&cli))
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, String> {
     if let Some(path) = &cli.check {
-        return match validation::check(path) {
-            Ok(line) => {
-                println!("{line}");
-                ExitCode::SUCCESS
-            }
-            Err(line) => {
-                eprintln!("error: {line}");
-                ExitCode::from(2)
-            }
-        };
+        println!("{}", validation::check(path)?);
+        return Ok(ExitCode::SUCCESS);
     }
-    let opened = screen::display("use --check FILE to validate a file without a window")
-        .and_then(|()| Document::open(&cli.file));
-    match opened {
-        Ok(document) => window::run(&cli, document),
-        Err(line) => {
-            eprintln!("error: {line}");
-            ExitCode::from(2)
-        }
-    }
+    screen::display("use --check FILE to validate a file without a window")?;
+    Ok(window::run(cli, Document::open(&cli.file)?))
 }

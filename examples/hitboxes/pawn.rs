@@ -5,6 +5,7 @@ use bevy_unlag::{
     core::{DrawnPose, NetId, TickPlugin, VisualOf, VisualPlugin, VisualSystems},
     rewind::{HUMANOID_LIMBS, HitBoxBones, HitGroup, LimbNodes, LimbNodesPlugin},
 };
+use unlag_examples::screen::scene::matte;
 
 use crate::{
     bones::{BONES, pose},
@@ -16,15 +17,11 @@ use crate::{
 const LIMB_SCALE: f32 = 0.8;
 
 /// Spawns and poses the pawn, and gives it the boxes of the document.
-pub struct PawnPlugin;
-
-impl Plugin for PawnPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_plugins((TickPlugin, VisualPlugin, LimbNodesPlugin))
-            .add_systems(Startup, spawn)
-            .add_systems(Update, attach_hit_boxes.run_if(resource_exists_and_changed::<Document>))
-            .add_systems(PostUpdate, animate.in_set(VisualSystems::Draw).before(TransformSystems::Propagate));
-    }
+pub fn plugin(app: &mut App) {
+    app.add_plugins((TickPlugin, VisualPlugin, LimbNodesPlugin))
+        .add_systems(Startup, spawn)
+        .add_systems(Update, attach_hit_boxes.run_if(resource_exists_and_changed::<Document>))
+        .add_systems(PostUpdate, animate.in_set(VisualSystems::Draw).before(TransformSystems::Propagate));
 }
 
 /// The pawn, its visual and the visual's limb nodes.
@@ -39,14 +36,7 @@ fn spawn(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let mut paint = |shade: f32| {
-        materials.add(StandardMaterial {
-            base_color: Color::srgb(shade, shade, shade * 1.05),
-            perceptual_roughness: 0.95,
-            reflectance: 0.2,
-            ..default()
-        })
-    };
+    let mut paint = |shade: f32| materials.add(matte(Color::srgb(shade, shade, shade * 1.05)));
     let (light, middle, dark) = (paint(0.62), paint(0.45), paint(0.1));
     let pawn =
         commands.spawn((NetId(1), DrawnPose::default(), Transform::default(), Visibility::default())).id();

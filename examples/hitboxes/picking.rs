@@ -2,20 +2,12 @@
 
 use bevy::{picking::hover::Hovered, prelude::*, window::PrimaryWindow};
 use bevy_unlag::rewind::{DrawnLimbs, HitBoxes};
-use unlag_examples::screen::ui::PanelRoot;
+use unlag_examples::screen::{cursor::is_over_panel, ui::PanelRoot};
 
 use crate::{document::Document, pawn::Pawn, view::poses};
 
 /// Selects a box by a click.
-pub struct PickPlugin;
-
-impl Plugin for PickPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Update, pick);
-    }
-}
-
-fn pick(
+pub fn pick(
     buttons: Res<ButtonInput<MouseButton>>,
     panels: Query<&Hovered, With<PanelRoot>>,
     windows: Query<&Window, With<PrimaryWindow>>,
@@ -23,7 +15,7 @@ fn pick(
     pawns: Query<(&HitBoxes, &DrawnLimbs), With<Pawn>>,
     mut document: ResMut<Document>,
 ) {
-    if !buttons.just_pressed(MouseButton::Left) || panels.iter().any(Hovered::get) {
+    if !buttons.just_pressed(MouseButton::Left) || is_over_panel(panels) {
         return;
     }
     let (Ok(window), Ok((camera, eye)), Ok((set, limbs))) =

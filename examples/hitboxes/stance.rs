@@ -48,15 +48,7 @@ impl Stance {
 }
 
 /// Advances the stride while the humanoid stays in place.
-pub struct StancePlugin;
-
-impl Plugin for StancePlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<Stance>().add_systems(Update, walk);
-    }
-}
-
-fn walk(time: Res<Time>, mut stance: ResMut<Stance>) {
+pub fn walk(time: Res<Time>, mut stance: ResMut<Stance>) {
     if stance.walking {
         let step = stance.speed * time.delta_secs() / STRIDE;
         stance.phase = (stance.phase + step).fract();

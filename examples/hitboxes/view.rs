@@ -3,33 +3,32 @@
 use bevy::{color::palettes::tailwind, light::NotShadowCaster, prelude::*};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::rewind::{BodyBounds, DrawnLimbs, FileShape, HitBoxes, HitGroup, RewindSystems};
-use unlag_examples::screen::checkerboard;
+use unlag_examples::screen::{
+    checkerboard,
+    scene::{glass, matte},
+};
 
 use crate::{document::Document, pawn::Pawn};
 
 /// Draws the boxes, the bounds and the floor.
-pub struct ViewPlugin;
-
-impl Plugin for ViewPlugin {
-    fn build(&self, app: &mut App) {
-        app.insert_resource(ClearColor(Color::srgb(0.16, 0.18, 0.22)))
-            .insert_resource(GlobalAmbientLight { brightness: 700.0, ..default() })
-            .init_resource::<BoxesOutsideBounds>()
-            .add_systems(Startup, spawn_scene)
-            .add_systems(
-                PostUpdate,
-                (paint, find_boxes_outside_bounds, outline).chain().after(RewindSystems::ReadLimbs),
-            );
-    }
+pub fn plugin(app: &mut App) {
+    app.insert_resource(ClearColor(Color::srgb(0.16, 0.18, 0.22)))
+        .insert_resource(GlobalAmbientLight { brightness: 700.0, ..default() })
+        .init_resource::<BoxesOutsideBounds>()
+        .add_systems(Startup, spawn_scene)
+        .add_systems(
+            PostUpdate,
+            (paint, find_boxes_outside_bounds, outline).chain().after(RewindSystems::ReadLimbs),
+        );
 }
 
 /// Indices of the boxes that exceed the bounds in the current pose.
 #[derive(Resource, Default, PartialEq, Eq, Debug)]
 pub struct BoxesOutsideBounds(pub Vec<usize>);
 
-/// Translucent mesh of a box.
+/// Translucent mesh of a box: its index, and the pose of the mesh in the box.
 #[derive(Component)]
-struct BoxVisual(usize);
+struct BoxVisual(usize, Isometry3d);
 
 fn spawn_scene(
     mut commands: Commands,
@@ -37,8 +36,7 @@ fn spawn_scene(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let half = Vec3::new(3.0, 0.05, 3.0);
-    let base_color = Color::srgb(0.34, 0.37, 0.42);
-    let floor = StandardMaterial { base_color, perceptual_roughness: 0.95, reflectance: 0.2, ..default() };
+    let floor = matte(Color::srgb(0.34, 0.37, 0.42));
     commands.spawn((
         Mesh3d(meshes.add(checkerboard(half, 0.5, 0.86))),
         MeshMaterial3d(materials.add(floor)),
@@ -102,15 +100,10 @@ fn paint(
         for (index, pose) in poses(&set, limbs) {
             let hit_box = &set.boxes()[index];
             let Some((mesh, local)) = mesh(&hit_box.shape) else { continue };
-            let material = StandardMaterial {
-                base_color: colour(hit_box.group).with_alpha(0.22).into(),
-                alpha_mode: AlphaMode::Blend,
-                unlit: true,
-                ..default()
-            };
+            let material = glass(colour(hit_box.group).with_alpha(0.22).into());
             let place = Transform::from_isometry(pose * local);
             commands.spawn((
-                BoxVisual(index),
+                BoxVisual(index, local),
                 Mesh3d(meshes.add(mesh)),
                 MeshMaterial3d(materials.add(material)),
                 NotShadowCaster,
@@ -121,20 +114,12 @@ fn paint(
         return;
     }
     let poses: Vec<(usize, Isometry3d)> = poses(&set, limbs).collect();
-    for (_, BoxVisual(index), mut transform, mut global) in &mut glasses {
+    for (_, BoxVisual(index, local), mut transform, mut global) in &mut glasses {
         if let Some((_, pose)) = poses.iter().find(|(other, _)| other == index) {
-            let local = mesh_pose(&set.boxes()[*index].shape);
-            *transform = Transform::from_isometry(*pose * local);
+            *transform = Transform::from_isometry(*pose * *local);
             // Transform propagation has already run in this frame.
             *global = GlobalTransform::from(*transform);
         }
-    }
-}
-
-fn mesh_pose(shape: &Collider) -> Isometry3d {
-    match FileShape::of(shape) {
-        Some(FileShape::Capsule { a, b, .. }) => capsule(a, b).1,
-        _ => Isometry3d::IDENTITY,
     }
 }
 

@@ -1,20 +1,17 @@
 //! Window of the editor.
 
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 use bevy::prelude::*;
-use unlag_examples::screen::{self, exit_code};
+use unlag_examples::screen;
 
 use crate::{
-    camera::CameraPlugin,
+    camera,
     cli::Cli,
     document::Document,
-    keys::KeysPlugin,
-    panel::PanelPlugin,
-    pawn::PawnPlugin,
-    picking::PickPlugin,
-    stance::{Stance, StancePlugin},
-    view::ViewPlugin,
+    keys, panel, pawn, picking,
+    stance::{self, Stance},
+    view,
 };
 
 /// Opens the window and runs until it is closed.
@@ -22,17 +19,13 @@ pub fn run(cli: &Cli, document: Document) -> ExitCode {
     let mut app = App::new();
     let title = format!("bevy_unlag: {}", document.path.display());
     screen::add_window(&mut app, title, &cli.window, cli.seconds as f32, "hitboxes=info");
-    app.insert_resource(document).add_plugins((
-        StancePlugin,
-        PawnPlugin,
-        ViewPlugin,
-        CameraPlugin { plain: cli.window.plain },
-        PickPlugin,
-        KeysPlugin,
-        PanelPlugin,
-    ));
+    app.insert_resource(document)
+        .init_resource::<Stance>()
+        .add_plugins((pawn::plugin, view::plugin, panel::plugin))
+        .add_systems(Startup, camera::spawn)
+        .add_systems(Update, (stance::walk, camera::turn, picking::pick, keys::edit, keys::pose));
     if cli.window.autoplay {
         app.insert_resource(Stance { speed: 3.0, walking: true, ..default() });
     }
-    exit_code(app.run())
+    app.run().report()
 }

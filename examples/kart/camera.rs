@@ -1,6 +1,7 @@
 //! Camera: behind the own kart, behind the remote kart, or above the track.
 
-use bevy::{core_pipeline::tonemapping::Tonemapping, prelude::*, transform::TransformSystems};
+use bevy::{prelude::*, transform::TransformSystems};
+use unlag_examples::screen::{WindowArgs, scene::camera};
 
 use crate::{
     kart_visuals::KartVisualSystems,
@@ -34,34 +35,17 @@ impl CameraTargets {
 }
 
 /// Spawns and moves the camera.
-pub struct CameraPlugin {
-    /// Whether to disable anti-aliasing.
-    pub plain: bool,
-}
-
-impl Plugin for CameraPlugin {
-    fn build(&self, app: &mut App) {
-        let plain = self.plain;
-        app.init_resource::<CameraTargets>()
-            .add_systems(Startup, move |commands: Commands| spawn(commands, plain))
-            .add_systems(PostUpdate, follow.after(KartVisualSystems).before(TransformSystems::Propagate));
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<CameraTargets>()
+        .add_systems(Startup, |window: Res<WindowArgs>, mut commands: Commands| {
+            commands.spawn(camera(window.plain, 60.0, above()));
+        })
+        .add_systems(PostUpdate, follow.after(KartVisualSystems).before(TransformSystems::Propagate));
 }
 
 /// Returns the camera position above the whole track.
 fn above() -> Transform {
     Transform::from_xyz(0.0, 95.0, 95.0).looking_at(Vec3::new(0.0, 0.0, 8.0), Vec3::Y)
-}
-
-fn spawn(mut commands: Commands, plain: bool) {
-    commands.spawn((
-        Camera3d::default(),
-        if plain { Msaa::Off } else { Msaa::default() },
-        // The other tone mappings need the `tonemapping_luts` feature.
-        Tonemapping::AcesFitted,
-        Projection::from(PerspectiveProjection { fov: 60.0_f32.to_radians(), near: 0.1, ..default() }),
-        above(),
-    ));
 }
 
 fn follow(

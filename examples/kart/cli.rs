@@ -31,7 +31,7 @@ pub struct Cli {
     /// With --headless, the update rates to measure, in Hz; in the window, the first one is the initial
     /// rate.
     #[arg(long, value_delimiter = ',', default_value = "10,1,5,30,60", value_parser = rate)]
-    pub rates: Vec<f64>,
+    pub rates: Vec<f32>,
     /// Latency of the own link in milliseconds, one way. --preset overrides it.
     #[arg(long, default_value_t = 100.0, value_parser = lag)]
     pub lag: f64,
@@ -59,13 +59,13 @@ impl Cli {
             seconds: self.seconds,
             conditions: self.conditions(),
             seed: self.seed,
-            rates: self.rates.iter().map(|rate| *rate as f32).collect(),
+            rates: self.rates.clone(),
             ..RaceOptions::default()
         }
     }
 }
 
-fn rate(text: &str) -> Result<f64, String> {
+fn rate(text: &str) -> Result<f32, String> {
     number(text, 1.0, 60.0)
 }
 

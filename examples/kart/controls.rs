@@ -1,6 +1,6 @@
 //! Keyboard controls of the own kart and the camera.
 
-use bevy::{app::RunFixedMainLoopSystems, prelude::*};
+use bevy::prelude::*;
 use bevy_unlag::{
     core::{LocalControl, MoveInput},
     movement::{KartInput, KartModel},
@@ -14,22 +14,11 @@ const WHEELS: f32 = 4.0;
 
 /// Key bindings, shown on the screen.
 pub const HELP: &str = "WASD or arrows drive    C camera    mouse: panels";
+/// Key bindings while a script drives.
+pub const AUTOPLAY_HELP: &str = "autoplay    C camera    mouse: panels";
 
-/// Reads the keyboard. `drives` says whether the keys also drive the kart.
-pub struct ControlsPlugin {
-    pub drives: bool,
-}
-
-impl Plugin for ControlsPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Update, look);
-        if self.drives {
-            app.add_systems(RunFixedMainLoop, steer.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop));
-        }
-    }
-}
-
-fn look(keys: Res<ButtonInput<KeyCode>>, mut picture: ResMut<ViewSettings>) {
+/// Switches the camera.
+pub fn look(keys: Res<ButtonInput<KeyCode>>, mut picture: ResMut<ViewSettings>) {
     if keys.just_pressed(KeyCode::KeyC) {
         picture.view = match picture.view {
             View::Own => View::Other,
@@ -39,7 +28,8 @@ fn look(keys: Res<ButtonInput<KeyCode>>, mut picture: ResMut<ViewSettings>) {
     }
 }
 
-fn steer(
+/// Drives the own kart.
+pub fn steer(
     keys: Res<ButtonInput<KeyCode>>,
     time: Res<Time<Real>>,
     mut wheels: Local<f32>,

@@ -7,9 +7,12 @@ use bevy_unlag::{
     prelude::*,
     smoothing::ProxyTime,
 };
-use unlag_examples::kart::{
-    copies::{CopyOf, MODES},
-    ground_truth::{GroundTruth, TruePose},
+use unlag_examples::{
+    kart::{
+        copies::{CopyOf, MODES},
+        ground_truth::{GroundTruth, TruePose},
+    },
+    screen::scene::{FrontWheel, glass, spawn_kart_parts, visible},
 };
 
 use crate::{
@@ -18,19 +21,15 @@ use crate::{
 };
 
 /// Draws the karts.
-pub struct KartVisualsPlugin;
-
-impl Plugin for KartVisualsPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Startup, spawn).add_systems(
-            PostUpdate,
-            place
-                .in_set(KartVisualSystems)
-                .after(VisualSystems::Draw)
-                .before(TransformSystems::Propagate)
-                .before(VisibilitySystems::VisibilityPropagate),
-        );
-    }
+pub fn plugin(app: &mut App) {
+    app.add_systems(Startup, spawn).add_systems(
+        PostUpdate,
+        place
+            .in_set(KartVisualSystems)
+            .after(VisualSystems::Draw)
+            .before(TransformSystems::Propagate)
+            .before(VisibilitySystems::VisibilityPropagate),
+    );
 }
 
 /// System set that places the karts, in [`PostUpdate`].
@@ -46,61 +45,26 @@ enum KartVisual {
     Ghost,
 }
 
-/// A steered front wheel; a child of its kart.
-#[derive(Component)]
-struct FrontWheel;
-
 fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let body = meshes.add(Cuboid::new(0.9, 0.30, 1.9));
-    let nose = meshes.add(Cuboid::new(0.5, 0.18, 0.5));
-    let seat = meshes.add(Cuboid::new(0.6, 0.45, 0.15));
     let head = meshes.add(Sphere::new(0.19));
-    let wheel = meshes.add(Cylinder::new(0.26, 0.22));
     let looks = [(KartVisual::Own, OWN)]
         .into_iter()
         .chain(COLOURS.iter().enumerate().map(|(mode, colour)| (KartVisual::Copy(mode), *colour)))
         .chain([(KartVisual::Ghost, Color::srgba(1.0, 1.0, 1.0, 0.35))]);
     for (look, colour) in looks {
-        let glass = look == KartVisual::Ghost;
-        let mut paint = |base_color: Color| {
-            let alpha_mode = if glass { AlphaMode::Blend } else { AlphaMode::Opaque };
-            let base_color = if glass { colour } else { base_color };
-            materials.add(StandardMaterial {
-                base_color,
-                alpha_mode,
-                perceptual_roughness: 0.7,
-                reflectance: 0.3,
-                unlit: glass,
-                ..default()
-            })
+        let mut paint = |base_color: Color| match look {
+            KartVisual::Ghost => materials.add(glass(colour)),
+            _ => materials.add(StandardMaterial { base_color, reflectance: 0.3, ..default() }),
         };
-        let (paint_body, dark, skin) =
-            (paint(colour), paint(Color::srgb(0.08, 0.08, 0.09)), paint(Color::srgb(0.92, 0.90, 0.86)));
+        let (body, dark) = (paint(colour), paint(Color::srgb(0.08, 0.08, 0.09)));
+        let skin = paint(Color::srgb(0.92, 0.90, 0.86));
         commands.spawn((look, Transform::default(), Visibility::Hidden)).with_children(|kart| {
-            let mut part = |mesh: &Handle<Mesh>, material: &Handle<StandardMaterial>, x, y, z| {
-                kart.spawn((
-                    Mesh3d(mesh.clone()),
-                    MeshMaterial3d(material.clone()),
-                    Transform::from_xyz(x, y, z),
-                ))
-                .id()
-            };
-            part(&body, &paint_body, 0.0, 0.34, 0.0);
-            part(&nose, &paint_body, 0.0, 0.30, -1.15);
-            part(&seat, &dark, 0.0, 0.70, 0.45);
-            part(&head, &skin, 0.0, 0.88, 0.18);
-            let upright = Quat::from_rotation_z(core::f32::consts::FRAC_PI_2);
-            for (x, z) in [(-0.62, -0.72), (0.62, -0.72), (-0.62, 0.72), (0.62, 0.72)] {
-                let place = Transform::from_xyz(x, 0.26, z).with_rotation(upright);
-                let mut spawned = kart.spawn((Mesh3d(wheel.clone()), MeshMaterial3d(dark.clone()), place));
-                if z < 0.0 {
-                    spawned.insert(FrontWheel);
-                }
-            }
+            spawn_kart_parts(kart, &mut meshes, [&body, &dark]);
+            kart.spawn((Mesh3d(head.clone()), MeshMaterial3d(skin), Transform::from_xyz(0.0, 0.88, 0.18)));
         });
     }
 }
@@ -173,7 +137,7 @@ fn place(
     };
     for (look, children, mut transform, mut visibility) in &mut looks {
         let seen = seen(look);
-        visibility.set_if_neq(if seen.is_some() { Visibility::Inherited } else { Visibility::Hidden });
+        visibility.set_if_neq(visible(seen.is_some()));
         let Some(DrawnKart { position, rotation, steering }) = seen else { continue };
         *transform = Transform::from_translation(position).with_rotation(rotation);
         let mut wheels = wheels.iter_many_mut(children);

@@ -15,23 +15,13 @@ mod window;
 use std::process::ExitCode;
 
 use clap::Parser;
-use unlag_examples::kart::race;
+use unlag_examples::{args::exit_code, kart::race};
 
 use cli::Cli;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(&cli) {
-        Ok(code) => code,
-        Err(line) => {
-            eprintln!("error: {line}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn run(cli: &Cli) -> Result<ExitCode, String> {
-    if cli.headless { headless(cli) } else { window::run(cli) }
+    exit_code(if cli.headless { headless(&cli) } else { window::run(&cli) })
 }
 
 fn headless(cli: &Cli) -> Result<ExitCode, String> {

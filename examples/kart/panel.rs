@@ -2,54 +2,43 @@
 
 mod other;
 mod own;
-mod rate;
 
 use bevy::prelude::*;
-use unlag_examples::screen::{
-    link_controls::{LinkControlsPlugin, spawn_sliders},
-    ui::{DIM, PanelRoot, SHADE, TEXT, heading, label, panel_node},
+use unlag_examples::{
+    kart::race_settings::RaceSettings,
+    screen::{
+        WindowArgs,
+        link_controls::spawn_sliders,
+        ui::{heading, help, left_panel, right_panel, slider},
+    },
 };
 
-use crate::controls::HELP;
-use other::OtherPlugin;
-use own::OwnPlugin;
-use rate::RatePlugin;
+use crate::controls::{AUTOPLAY_HELP, HELP};
 
 /// Maximum of the latency slider, in milliseconds, one way.
-const MOST_LATENCY: u16 = 1_000;
+const MOST_LATENCY: f32 = 1_000.0;
 
-/// Shows the measurements and the settings.
-pub struct PanelPlugin {
-    /// Whether a script drives.
-    pub autoplay: bool,
-}
-
-impl Plugin for PanelPlugin {
-    fn build(&self, app: &mut App) {
-        let autoplay = self.autoplay;
-        app.add_plugins((LinkControlsPlugin, RatePlugin, OwnPlugin, OtherPlugin))
-            .add_systems(Startup, move |commands: Commands| spawn(commands, autoplay));
-    }
-}
-
-fn spawn(mut commands: Commands, autoplay: bool) {
-    let (left, right) = (Node { left: px(12), ..panel_node() }, Node { right: px(12), ..panel_node() });
-    commands.spawn((PanelRoot, left, BackgroundColor(SHADE))).with_children(|panel| {
+/// Spawns the panels.
+pub fn spawn(window: Res<WindowArgs>, mut commands: Commands) {
+    left_panel(&mut commands, |panel| {
         heading(panel, "The server");
-        rate::spawn(panel);
+        slider(panel, "Updates", RaceSettings::RATES, 0, rate, set_rate);
         heading(panel, "The own link");
         spawn_sliders(panel, MOST_LATENCY);
         own::spawn(panel);
     });
-    commands.spawn((PanelRoot, right, BackgroundColor(SHADE))).with_children(other::spawn);
-    let help = Node {
-        position_type: PositionType::Absolute,
-        left: px(12),
-        bottom: px(10),
-        padding: UiRect::axes(px(10), px(5)),
-        border_radius: BorderRadius::all(px(6)),
-        ..default()
-    };
-    let (text, colour) = if autoplay { ("autoplay    C camera    mouse: panels", DIM) } else { (HELP, TEXT) };
-    commands.spawn((help, BackgroundColor(SHADE), children![label(text, 13.0, colour)]));
+    right_panel(&mut commands, other::spawn);
+    help(&mut commands, &[if window.autoplay { AUTOPLAY_HELP } else { HELP }]);
+}
+
+/// Returns the effective rate, which is coarser than the slider because updates are sent at whole ticks.
+fn rate(switches: Res<RaceSettings>) -> (f32, String) {
+    let (rate, ticks) = (switches.rate(), switches.interval());
+    let every = if ticks == 1 { "every tick".to_owned() } else { format!("every {ticks} ticks") };
+    (rate, format!("{rate:.1} Hz, {every}"))
+}
+
+fn set_rate(In(rate): In<f32>, switches: Res<RaceSettings>) {
+    switches.set_rate(rate);
+    info!("updates at {:.1} Hz", switches.rate());
 }

@@ -1,42 +1,25 @@
 //! Light, and visuals of the track.
 
-use bevy::{light::CascadeShadowConfigBuilder, prelude::*};
+use bevy::prelude::*;
 use unlag_examples::{
     kart::track::{Surface, TrackPart},
-    screen::checkerboard,
+    screen::{
+        WindowArgs, checkerboard,
+        scene::{matte, sun},
+    },
 };
 
 /// Colour of the sky.
 const SKY: Color = Color::srgb(0.58, 0.74, 0.88);
 
 /// Adds light and materials to the track.
-pub struct ScenePlugin {
-    /// Whether to disable shadows.
-    pub plain: bool,
-}
-
-impl Plugin for ScenePlugin {
-    fn build(&self, app: &mut App) {
-        let shadows = !self.plain;
-        app.insert_resource(ClearColor(SKY))
-            .insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
-            .add_systems(Startup, move |commands: Commands| spawn_sun(commands, shadows))
-            .add_systems(Update, paint);
-    }
-}
-
-fn spawn_sun(mut commands: Commands, shadow_maps_enabled: bool) {
-    commands.spawn((
-        DirectionalLight { illuminance: 6_500.0, shadow_maps_enabled, ..default() },
-        CascadeShadowConfigBuilder {
-            num_cascades: 2,
-            first_cascade_far_bound: 20.0,
-            maximum_distance: 90.0,
-            ..default()
-        }
-        .build(),
-        Transform::from_xyz(9.0, 20.0, 12.0).looking_at(Vec3::ZERO, Vec3::Y),
-    ));
+pub fn plugin(app: &mut App) {
+    app.insert_resource(ClearColor(SKY))
+        .insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
+        .add_systems(Startup, |window: Res<WindowArgs>, mut commands: Commands| {
+            commands.spawn(sun(!window.plain, 90.0));
+        })
+        .add_systems(Update, paint);
 }
 
 fn paint(
@@ -55,8 +38,7 @@ fn paint(
             Surface::Kerb => (cuboid(), Color::srgb(0.80, 0.32, 0.28)),
             Surface::Pillar => (cuboid(), Color::srgb(0.40, 0.46, 0.60)),
         };
-        let material =
-            StandardMaterial { base_color, perceptual_roughness: 0.95, reflectance: 0.2, ..default() };
-        commands.entity(entity).insert((Mesh3d(meshes.add(mesh)), MeshMaterial3d(materials.add(material))));
+        let material = MeshMaterial3d(materials.add(matte(base_color)));
+        commands.entity(entity).insert((Mesh3d(meshes.add(mesh)), material));
     }
 }

@@ -1,25 +1,26 @@
 //! Window that is a client of a server in a thread, with a scripted driver on the same track.
 
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     connection,
     kart::{
-        app, background_race::BackgroundRace, driver::DriverPlugin, error_meter::MeterPlugin,
-        ground_truth::GroundTruth, race_settings::RaceSettings,
+        app,
+        background_race::BackgroundRace,
+        driver::DriverPlugin,
+        error_meter::MeterPlugin,
+        ground_truth::GroundTruth,
+        race_settings::{OwnerMode, RaceSettings},
     },
-    screen::{self, exit_code},
+    screen,
 };
 
 use crate::{
-    camera::CameraPlugin,
+    camera,
     cli::Cli,
-    controls::ControlsPlugin,
-    kart_visuals::KartVisualsPlugin,
-    panel::PanelPlugin,
-    scene::ScenePlugin,
+    controls, kart_visuals, panel, scene,
     view_settings::{View, ViewSettings},
 };
 
@@ -30,12 +31,11 @@ use crate::{
 pub fn run(cli: &Cli) -> Result<ExitCode, String> {
     screen::display("use --headless to race without a window")?;
     let (switches, truth) = (RaceSettings::default(), GroundTruth::default());
-    switches.set_rate(cli.rates.first().map_or(10.0, |rate| *rate as f32));
+    switches.set_rate(cli.rates.first().copied().unwrap_or(10.0));
     if cli.overwrite {
-        switches.set_owner(unlag_examples::kart::race_settings::OwnerMode::Overwrite);
+        switches.set_owner(OwnerMode::Overwrite);
     }
     let others = BackgroundRace::start(&switches, &truth)?;
-    let (plain, autoplay) = (cli.window.plain, cli.window.autoplay);
     let mut app = App::new();
     app.set_error_handler(bevy::ecs::error::warn);
     screen::add_window(&mut app, "bevy_unlag: kart".to_owned(), &cli.window, cli.seconds as f32, "kart=info");
@@ -45,16 +45,14 @@ pub fn run(cli: &Cli) -> Result<ExitCode, String> {
             view: if cli.watch { View::Other } else { View::Own },
             ..ViewSettings::default()
         })
-        .add_plugins((
-            MeterPlugin,
-            ScenePlugin { plain },
-            CameraPlugin { plain },
-            KartVisualsPlugin,
-            ControlsPlugin { drives: !autoplay },
-            PanelPlugin { autoplay },
-        ));
-    if autoplay {
+        .add_plugins((MeterPlugin, scene::plugin, camera::plugin, kart_visuals::plugin))
+        .add_systems(Startup, panel::spawn)
+        .add_systems(Update, controls::look);
+    if cli.window.autoplay {
         app.add_plugins(DriverPlugin);
+    } else {
+        let steer = controls::steer.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop);
+        app.add_systems(RunFixedMainLoop, steer);
     }
     let mut sim = NetSim::new(cli.seed);
     match cli.preset {
@@ -62,5 +60,5 @@ pub fn run(cli: &Cli) -> Result<ExitCode, String> {
         None => sim.set(cli.conditions()),
     }
     connection::connect_udp(&mut app, others.server, connection::random_client_id(), sim)?;
-    Ok(exit_code(app.run()))
+    Ok(app.run().report())
 }

@@ -1,9 +1,10 @@
 //! Camera: overview of the course, third person, or first person.
 
-use bevy::{core_pipeline::tonemapping::Tonemapping, prelude::*, transform::TransformSystems, ui::UiSystems};
+use bevy::{prelude::*, transform::TransformSystems, ui::UiSystems};
 use bevy_rapier3d::prelude::{QueryFilter, ReadRapierContext};
 use bevy_unlag::core::units_to_angle;
 use bevy_unlag_movement::CapsuleConfig;
+use unlag_examples::screen::{WindowArgs, scene::camera};
 
 use crate::{pawn::Player, pawn_visuals::Drawn, tour::Tour};
 
@@ -37,31 +38,22 @@ impl View {
     }
 }
 
-/// System sets of the camera, in [`PostUpdate`].
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum CameraSystems {
-    /// Places the camera.
-    Place,
-}
+/// System set that places the camera, in [`PostUpdate`].
+#[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct CameraSystems;
 
 /// Spawns and moves the camera.
-pub struct CameraPlugin {
-    /// Whether to disable anti-aliasing.
-    pub plain: bool,
-}
-
-impl Plugin for CameraPlugin {
-    fn build(&self, app: &mut App) {
-        let plain = self.plain;
-        app.init_resource::<View>()
-            .configure_sets(
-                PostUpdate,
-                // Labels depend on the camera, and the UI layout on the labels.
-                CameraSystems::Place.before(UiSystems::Layout).before(TransformSystems::Propagate),
-            )
-            .add_systems(Startup, move |commands: Commands| spawn(commands, plain))
-            .add_systems(PostUpdate, place.in_set(CameraSystems::Place));
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<View>()
+        .add_systems(Startup, |window: Res<WindowArgs>, mut commands: Commands| {
+            let rig = SmoothedCamera { arm: ARM, ..default() };
+            commands.spawn((camera(window.plain, 65.0, overview()), rig));
+        })
+        .add_systems(
+            PostUpdate,
+            // Labels depend on the camera, and the UI layout on the labels.
+            place.in_set(CameraSystems).before(UiSystems::Layout).before(TransformSystems::Propagate),
+        );
 }
 
 /// Smoothed camera values.
@@ -80,18 +72,6 @@ struct SmoothedCamera {
 
 fn overview() -> Transform {
     Transform::from_xyz(0.0, 25.0, 43.0).looking_at(Vec3::new(0.0, 0.0, -5.0), Vec3::Y)
-}
-
-fn spawn(mut commands: Commands, plain: bool) {
-    commands.spawn((
-        SmoothedCamera { arm: ARM, ..default() },
-        Camera3d::default(),
-        if plain { Msaa::Off } else { Msaa::default() },
-        // The other tone mappings need the `tonemapping_luts` feature.
-        Tonemapping::AcesFitted,
-        Projection::from(PerspectiveProjection { fov: 65.0_f32.to_radians(), near: 0.05, ..default() }),
-        overview(),
-    ));
 }
 
 fn place(

@@ -21,8 +21,8 @@ pub struct Cli {
     #[arg(long, value_enum, default_value_t = Backend::Unlag)]
     pub backend: Backend,
     /// Movement preset. The scripts are tuned for the first one.
-    #[arg(long, value_enum, default_value_t = Feel::Unreal)]
-    pub preset: Feel,
+    #[arg(long, value_enum, default_value_t = Preset::Unreal)]
+    pub preset: Preset,
     /// Options of the window.
     #[command(flatten)]
     pub window: WindowArgs,
@@ -46,27 +46,6 @@ impl From<Backend> for MoverBackend {
         match backend {
             Backend::Unlag => Self::Unlag,
             Backend::Rapier => Self::Rapier,
-        }
-    }
-}
-
-/// Movement preset.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Feel {
-    /// Like Unreal.
-    Unreal,
-    /// Like Quake.
-    Quake,
-    /// Snappy and forgiving.
-    Arcade,
-}
-
-impl From<Feel> for Preset {
-    fn from(feel: Feel) -> Self {
-        match feel {
-            Feel::Unreal => Self::Unreal,
-            Feel::Quake => Self::Quake,
-            Feel::Arcade => Self::Arcade,
         }
     }
 }

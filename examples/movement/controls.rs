@@ -3,11 +3,15 @@
 use bevy::{
     input::mouse::AccumulatedMouseMotion,
     prelude::*,
-    window::{CursorGrabMode, CursorOptions, PrimaryWindow, WindowFocused},
+    window::{CursorOptions, PrimaryWindow},
 };
 use bevy_unlag::core::{MoveInput, MoveSystems};
 use bevy_unlag_movement::InputAccumulator;
-use unlag_examples::screen::ui::{SHADE, TEXT, label};
+use unlag_examples::screen::{
+    ShownIf,
+    cursor::{MouseGrab, is_grabbed},
+    ui::{SHADE, TEXT, banner, label},
+};
 
 use crate::{
     camera::View,
@@ -21,20 +25,16 @@ const SENSITIVITY: f32 = 0.002;
 const TURN_RATE: f32 = 2.2;
 
 /// Steers the player's pawn unless the tour does.
-pub struct ControlsPlugin;
-
-impl Plugin for ControlsPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<AbilityButtons>()
-            .add_systems(Startup, spawn_hint)
-            .add_systems(Update, (grab, show_hint).chain())
-            .add_systems(
-                RunFixedMainLoop,
-                gather.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop).run_if(free),
-            )
-            .add_systems(FixedUpdate, sample_input.in_set(MoveSystems::Sample).run_if(free))
-            .add_systems(RunFixedMainLoop, end_frame.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop));
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<AbilityButtons>()
+        .add_systems(Startup, spawn_hint)
+        .add_systems(Update, grab)
+        .add_systems(
+            RunFixedMainLoop,
+            gather.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop).run_if(free),
+        )
+        .add_systems(FixedUpdate, sample_input.in_set(MoveSystems::Sample).run_if(free))
+        .add_systems(RunFixedMainLoop, end_frame.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop));
 }
 
 fn free(tour: Res<Tour>) -> bool {
@@ -51,11 +51,10 @@ fn gather(
     mut taps: ResMut<AbilityButtons>,
     mut players: Query<(&mut InputAccumulator, &mut MoveInput<Pawn>), With<Player>>,
 ) {
-    let grabbed = cursors.iter().any(|cursor| cursor.grab_mode != CursorGrabMode::None);
     let axis = |plus: KeyCode, minus: KeyCode| {
         f32::from(i8::from(keys.pressed(plus)) - i8::from(keys.pressed(minus)))
     };
-    let mouse = if grabbed { motion.delta * SENSITIVITY } else { Vec2::ZERO };
+    let mouse = if is_grabbed(cursors) { motion.delta * SENSITIVITY } else { Vec2::ZERO };
     let turn = axis(KeyCode::ArrowLeft, KeyCode::ArrowRight) * TURN_RATE * time.delta_secs();
     let forward = axis(KeyCode::KeyW, KeyCode::KeyS) + axis(KeyCode::ArrowUp, KeyCode::ArrowDown);
     for (mut gather, mut shown) in &mut players {
@@ -86,61 +85,29 @@ fn sample_input(
     }
 }
 
-/// Grabs the mouse on a click. Escape or a loss of focus releases it.
-fn grab(
-    mouse: Res<ButtonInput<MouseButton>>,
-    keys: Res<ButtonInput<KeyCode>>,
-    mut focus: MessageReader<WindowFocused>,
-    mut cursors: Query<&mut CursorOptions, With<PrimaryWindow>>,
-    mut view: ResMut<View>,
-) {
-    let left = focus.read().any(|event| !event.focused);
-    let Ok(mut cursor) = cursors.single_mut() else { return };
-    let grabbed = cursor.grab_mode != CursorGrabMode::None;
-    let given_back = left || keys.just_pressed(KeyCode::Escape);
-    let wanted = if grabbed { !given_back } else { mouse.just_pressed(MouseButton::Left) };
-    if wanted != grabbed {
-        cursor.visible = !wanted;
-        cursor.grab_mode = if wanted { CursorGrabMode::Locked } else { CursorGrabMode::None };
-    }
-    if wanted && !grabbed && *view == View::Overview {
+/// Grabs the mouse on a click, and leaves the overview.
+fn grab(mut mouse: MouseGrab, mut view: ResMut<View>) {
+    if mouse.update([KeyCode::Escape]) == Some((false, true)) && *view == View::Overview {
         *view = View::Third;
     }
 }
 
-/// Line that explains how to start playing.
-#[derive(Component)]
-struct Hint;
-
+/// Spawns a line that explains how to start playing.
 fn spawn_hint(mut commands: Commands) {
+    let is_idle = |view: Res<View>, tour: Res<Tour>, cursors: Query<&CursorOptions, With<PrimaryWindow>>| {
+        !tour.on && *view == View::Overview && !is_grabbed(cursors)
+    };
+    let shown = ShownIf::new(&mut commands, is_idle);
+    let text = "Click to play - Esc frees the mouse - O lets a script walk the course";
+    let padding = UiRect::axes(px(10), px(4));
     commands.spawn((
-        Hint,
-        Node {
-            position_type: PositionType::Absolute,
-            bottom: percent(22),
-            width: percent(100),
-            justify_content: JustifyContent::Center,
-            ..default()
-        },
+        banner(74.0),
+        shown,
         children![(
-            label("Click to play - Esc frees the mouse - O lets a script walk the course", 18.0, TEXT),
-            Node { padding: UiRect::axes(px(10), px(4)), ..default() },
+            label(text, 18.0, TEXT),
+            Node { padding, ..default() },
             BackgroundColor(SHADE),
             TextShadow { offset: Vec2::splat(1.5), ..default() },
         )],
     ));
-}
-
-fn show_hint(
-    view: Res<View>,
-    tour: Res<Tour>,
-    cursors: Query<&CursorOptions, With<PrimaryWindow>>,
-    mut hints: Query<&mut Visibility, With<Hint>>,
-) {
-    let idle = !tour.on
-        && *view == View::Overview
-        && cursors.iter().all(|cursor| cursor.grab_mode == CursorGrabMode::None);
-    for mut visibility in &mut hints {
-        visibility.set_if_neq(if idle { Visibility::Inherited } else { Visibility::Hidden });
-    }
 }

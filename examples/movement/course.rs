@@ -25,7 +25,7 @@ pub const GROUND: Vec3 = Vec3::new(36.0, 0.5, 41.0);
 pub const GROUND_AT: Vec3 = Vec3::new(0.0, -0.5, -6.0);
 
 /// A test case of the course. All positions are relative to [`origin`](Self::origin), in metres.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Station {
     /// Text of its label. Bevy's built-in font covers ASCII only.
     pub name: &'static str,
@@ -50,18 +50,7 @@ pub struct Station {
 
 impl Station {
     fn new(name: &'static str, width: f32) -> Self {
-        Self {
-            name,
-            origin: Vec3::ZERO,
-            start: Vec3::ZERO,
-            label: Vec3::new(0.0, 1.6, -2.5),
-            tuning: Tuning::default(),
-            props: Vec::new(),
-            dummies: Vec::new(),
-            script: Vec::new(),
-            expectations: Vec::new(),
-            width,
-        }
+        Self { name, label: Vec3::new(0.0, 1.6, -2.5), width, ..default() }
     }
 
     /// Sets the height of the start above the ground.

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use bevy::{prelude::*, time::common_conditions::on_real_timer};
+use bevy::prelude::*;
 use bevy_unlag::core::{ExtendedEvent, MoveModel, StepEvent};
 use bevy_unlag_movement::{
     AbilityEvent, MoveEvent,
     abilities::{DashEvent, TeleportEvent},
 };
-use unlag_examples::screen::ui::{TEXT, TEXT_INTERVAL, label};
+use unlag_examples::screen::ui::{TEXT, label, placed};
 
 use crate::pawn::{Pawn, Player};
 
@@ -18,14 +18,8 @@ const LINES: usize = 6;
 const FADE: (f32, f32) = (2.5, 3.0);
 
 /// Shows the most recent events.
-pub struct EventsPlugin;
-
-impl Plugin for EventsPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<Log>()
-            .add_systems(Startup, spawn)
-            .add_systems(Update, (listen, show.run_if(on_real_timer(TEXT_INTERVAL))).chain());
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<Log>().add_systems(Startup, spawn).add_systems(Update, (listen, show).chain());
 }
 
 /// The most recent events, newest first.
@@ -46,13 +40,12 @@ struct Line(usize);
 
 fn spawn(mut commands: Commands) {
     let column = Node {
-        position_type: PositionType::Absolute,
         right: px(14),
         top: px(12),
         flex_direction: FlexDirection::Column,
         align_items: AlignItems::End,
         row_gap: px(2),
-        ..default()
+        ..placed()
     };
     commands.spawn(column).with_children(|column| {
         for line in 0..LINES {

@@ -62,7 +62,7 @@ pub enum Expectation {
 }
 
 /// Record of a station. Positions are relative to the station.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Record {
     origin: Vec3,
     end: CapsuleState,
@@ -101,20 +101,8 @@ impl Record {
             deepest: at.z,
             lowest: at.y,
             highest: at.y,
-            fastest: 0.0,
             least_up: 1.0,
-            airborne: false,
-            bumps: 0,
-            crouched: false,
-            launched: false,
-            stuck: 0,
-            modes: Vec::new(),
-            volumes: Vec::new(),
-            bases: Vec::new(),
-            anchor: None,
-            carried: 0.0,
-            drift: 0.0,
-            moved: 0.0,
+            ..Self::default()
         }
     }
 

@@ -3,13 +3,13 @@
 use core::fmt::Write;
 use std::{process::ExitCode, time::Instant};
 
-use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, time::TimeUpdateStrategy};
+use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::core::CurrentTick;
+use bevy_unlag_testkit::finish;
+use unlag_examples::app::TICK;
 
-use crate::{course::Course, sim::SimPlugin, tour::Tour, tuning::Tuning};
+use crate::{course::Course, sim, tour::Tour, tuning::Tuning};
 
-/// Time of one tick; the default of the mover's plugin.
-const TICK: core::time::Duration = core::time::Duration::from_nanos(15_625_000);
 /// Number of frames in which rapier loads the course before the tour starts.
 const WARM_UP: u32 = 8;
 
@@ -18,14 +18,9 @@ const WARM_UP: u32 = 8;
 pub fn run(tuning: Tuning, first: usize, seconds: f64) -> ExitCode {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin))
-        .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
-        .add_plugins(SimPlugin { tuning });
-    app.finish();
-    app.cleanup();
-    // For so little work one thread is faster, and its system order is fixed.
-    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
-        schedule.set_executor(SingleThreadedExecutor::new());
-    }
+        .insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+    sim::add(&mut app, tuning);
+    finish(&mut app);
     for _ in 0..WARM_UP {
         app.update();
     }

@@ -33,12 +33,8 @@ const DIGITS: [KeyCode; 9] = [
 ];
 
 /// Reads the keyboard.
-pub struct SwitchesPlugin;
-
-impl Plugin for SwitchesPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Update, (tune, travel, show_debug, fly));
-    }
+pub fn plugin(app: &mut App) {
+    app.add_systems(Update, (tune, travel, show_debug, fly));
 }
 
 fn tune(keys: Res<ButtonInput<KeyCode>>, mut tuning: ResMut<Tuning>) {

@@ -1,7 +1,10 @@
 //! World-space labels of the stations.
 
 use bevy::{prelude::*, ui::UiSystems};
-use unlag_examples::screen::ui::{SHADE, TEXT, label};
+use unlag_examples::screen::{
+    scene::visible,
+    ui::{SHADE, TEXT, label, placed, shaded},
+};
 
 use crate::{
     camera::{CameraSystems, View},
@@ -21,13 +24,9 @@ const PASSED: Color = Color::srgb(0.55, 0.95, 0.62);
 const FAILED: Color = Color::srgb(1.0, 0.52, 0.48);
 
 /// Shows a label above every station.
-pub struct LabelsPlugin;
-
-impl Plugin for LabelsPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Startup, spawn)
-            .add_systems(PostUpdate, place.after(CameraSystems::Place).before(UiSystems::Prepare));
-    }
+pub fn plugin(app: &mut App) {
+    app.add_systems(Startup, spawn)
+        .add_systems(PostUpdate, place.after(CameraSystems).before(UiSystems::Prepare));
 }
 
 /// Label of a station.
@@ -46,15 +45,7 @@ fn spawn(course: Res<Course>, mut commands: Commands) {
         commands
             .spawn((
                 WorldLabel { station, text, wordy: false },
-                Node {
-                    position_type: PositionType::Absolute,
-                    left: px(0),
-                    top: px(0),
-                    padding: UiRect::axes(px(6), px(2)),
-                    border_radius: BorderRadius::all(px(5)),
-                    ..default()
-                },
-                BackgroundColor(SHADE),
+                shaded(Node { left: px(0), top: px(0), ..placed() }),
                 // Always below the panel.
                 GlobalZIndex(FAR_LAYER),
                 Visibility::Hidden,
@@ -88,7 +79,7 @@ fn place(
         // In eighths, so that walking does not update every label in every frame.
         let alpha = (alpha * 8.0).round() / 8.0;
         let spot = camera.world_to_viewport(&GlobalTransform::from(*eye), at).ok().filter(|_| alpha > 0.0);
-        visibility.set_if_neq(if spot.is_some() { Visibility::Inherited } else { Visibility::Hidden });
+        visibility.set_if_neq(visible(spot.is_some()));
         let Some(spot) = spot else { continue };
 
         let size = node.size * node.inverse_scale_factor;

@@ -29,26 +29,25 @@ mod window;
 use std::process::ExitCode;
 
 use clap::Parser;
-use unlag_examples::screen;
+use unlag_examples::{args::exit_code, screen};
 
 use cli::Cli;
 use tuning::Tuning;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let tuning = Tuning { preset: cli.preset.into(), backend: cli.backend.into(), ..Tuning::default() };
+    exit_code(run(&Cli::parse()))
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, String> {
+    let tuning = Tuning { preset: cli.preset, backend: cli.backend.into(), ..Tuning::default() };
     let stations = course::Course::laid_out().0.len();
     let first = usize::from(cli.station) - 1;
     if first >= stations {
-        eprintln!("error: --station {} does not exist; choose one of 1 to {stations}", cli.station);
-        return ExitCode::from(2);
+        return Err(format!("--station {} does not exist; choose one of 1 to {stations}", cli.station));
     }
     if cli.headless {
-        return headless::run(tuning, first, cli.seconds.unwrap_or(600.0));
+        return Ok(headless::run(tuning, first, cli.seconds.unwrap_or(600.0)));
     }
-    if let Err(line) = screen::display("use --headless to walk the course without a window") {
-        eprintln!("error: {line}");
-        return ExitCode::from(2);
-    }
-    window::run(&cli, tuning, first)
+    screen::display("use --headless to walk the course without a window")?;
+    Ok(window::run(cli, tuning, first))
 }

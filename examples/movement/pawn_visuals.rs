@@ -6,6 +6,7 @@ use bevy::{
 };
 use bevy_unlag::core::{CurrentTick, MoveInput, MoveModel, StepContext};
 use bevy_unlag_movement::{CapsuleConfig, CapsuleState};
+use unlag_examples::screen::scene::visible;
 
 use crate::{
     camera::{CameraSystems, View},
@@ -13,17 +14,13 @@ use crate::{
 };
 
 /// Draws the pawns.
-pub struct BodyPlugin;
-
-impl Plugin for BodyPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Update, spawn_visuals).add_systems(
-            PostUpdate,
-            (draw.before(CameraSystems::Place), place.after(CameraSystems::Place))
-                .before(TransformSystems::Propagate)
-                .before(VisibilitySystems::VisibilityPropagate),
-        );
-    }
+pub fn plugin(app: &mut App) {
+    app.add_systems(Update, spawn_visuals).add_systems(
+        PostUpdate,
+        (draw.before(CameraSystems), place.after(CameraSystems))
+            .before(TransformSystems::Propagate)
+            .before(VisibilitySystems::VisibilityPropagate),
+    );
 }
 
 /// State of a pawn at the time of the frame.
@@ -101,7 +98,6 @@ fn place(
             scale: Vec3::new(1.0, half / config.half_height, 1.0),
         };
         // The own body would block the first-person view.
-        let hidden = player && *view == View::First;
-        visibility.set_if_neq(if hidden { Visibility::Hidden } else { Visibility::Inherited });
+        visibility.set_if_neq(visible(!player || *view != View::First));
     }
 }

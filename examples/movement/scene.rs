@@ -8,7 +8,10 @@ use bevy::{
     prelude::*,
 };
 use bevy_rapier3d::prelude::Collider;
-use unlag_examples::screen::checkerboard;
+use unlag_examples::screen::{
+    checkerboard,
+    scene::{glass, matte, sun},
+};
 
 use crate::{
     course::{Kind, Shape},
@@ -19,31 +22,13 @@ use crate::{
 pub const SKY: Color = Color::srgb(0.66, 0.78, 0.88);
 
 /// Adds light and materials to the course.
-pub struct ViewPlugin;
-
-impl Plugin for ViewPlugin {
-    fn build(&self, app: &mut App) {
-        app.insert_resource(ClearColor(SKY))
-            .insert_resource(GlobalAmbientLight {
-                color: Color::srgb(0.90, 0.94, 1.0),
-                brightness: 900.0,
-                ..default()
-            })
-            .add_systems(Startup, spawn_sun)
-            .add_systems(Update, paint);
-    }
-}
-
-fn spawn_sun(mut commands: Commands) {
-    commands.spawn((
-        DirectionalLight {
-            color: Color::srgb(1.0, 0.96, 0.88),
-            illuminance: 6_500.0,
-            shadow_maps_enabled: false,
-            ..default()
-        },
-        Transform::from_xyz(9.0, 20.0, 12.0).looking_at(Vec3::ZERO, Vec3::Y),
-    ));
+pub fn plugin(app: &mut App) {
+    app.insert_resource(ClearColor(SKY))
+        .insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
+        .add_systems(Startup, |mut commands: Commands| {
+            commands.spawn(sun(false, 60.0));
+        })
+        .add_systems(Update, paint);
 }
 
 fn colour(kind: Kind) -> Color {
@@ -86,14 +71,9 @@ fn paint(
         let paint = paints.entry((look.kind, look.glass)).or_insert_with(|| {
             let base_color = colour(look.kind);
             materials.add(if look.glass {
-                StandardMaterial {
-                    base_color: base_color.with_alpha(opacity(look.kind)),
-                    alpha_mode: AlphaMode::Blend,
-                    unlit: true,
-                    ..default()
-                }
+                glass(base_color.with_alpha(opacity(look.kind)))
             } else {
-                StandardMaterial { base_color, perceptual_roughness: 0.95, reflectance: 0.2, ..default() }
+                matte(base_color)
             })
         });
         commands.entity(entity).insert((

@@ -5,31 +5,23 @@ use bevy_unlag_movement::{LocalMovesPlugin, MovementPlugin, PawnCollisionPlugin,
 
 use crate::{
     pawn::Pawn,
-    spawning::SpawnPlugin,
-    tour::TourPlugin,
-    tuning::{Tuning, TuningPlugin},
+    spawning, tour,
+    tuning::{self, Tuning},
 };
 
-/// Adds the whole simulation. Add it after Bevy's plugins.
-pub struct SimPlugin {
-    /// Initial tuning.
-    pub tuning: Tuning,
-}
-
-impl Plugin for SimPlugin {
-    fn build(&self, app: &mut App) {
-        let (config, dash) = self.tuning.configs();
-        app.insert_resource(self.tuning)
-            .insert_resource(config)
-            .insert_resource(dash)
-            .init_resource::<TeleportConfig>()
-            .add_plugins((
-                MovementPlugin,
-                LocalMovesPlugin::<Pawn>::default(),
-                PawnCollisionPlugin::<Pawn>::default(),
-                TuningPlugin,
-                SpawnPlugin,
-                TourPlugin,
-            ));
-    }
+/// Adds the whole simulation with this initial tuning. Call it after adding Bevy's plugins.
+pub fn add(app: &mut App, tuning: Tuning) {
+    let (config, dash) = tuning.configs();
+    app.insert_resource(tuning)
+        .insert_resource(config)
+        .insert_resource(dash)
+        .init_resource::<TeleportConfig>()
+        .add_plugins((
+            MovementPlugin,
+            LocalMovesPlugin::<Pawn>::default(),
+            PawnCollisionPlugin::<Pawn>::default(),
+            tuning::plugin,
+            spawning::plugin,
+            tour::plugin,
+        ));
 }

@@ -42,15 +42,11 @@ pub struct ResetStation {
 pub struct CurrentStation(pub usize);
 
 /// Spawns the course and the player.
-pub struct SpawnPlugin;
-
-impl Plugin for SpawnPlugin {
-    fn build(&self, app: &mut App) {
-        app.insert_resource(Course::laid_out())
-            .init_resource::<CurrentStation>()
-            .add_systems(Startup, spawn_course)
-            .add_observer(reset_station);
-    }
+pub fn plugin(app: &mut App) {
+    app.insert_resource(Course::laid_out())
+        .init_resource::<CurrentStation>()
+        .add_systems(Startup, spawn_course)
+        .add_observer(reset_station);
 }
 
 fn spawn_course(course: Res<Course>, here: Res<CurrentStation>, mut commands: Commands) {

@@ -25,12 +25,8 @@ impl StepTimes {
 }
 
 /// Measures the player's steps.
-pub struct TimingPlugin;
-
-impl Plugin for TimingPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<StepTimes>().add_systems(FixedUpdate, measure.in_set(MoveSystems::React));
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<StepTimes>().add_systems(FixedUpdate, measure.in_set(MoveSystems::React));
 }
 
 /// Runs an additional step to measure its duration. Steps are pure, so this has no effect.

@@ -64,18 +64,14 @@ impl Tour {
 }
 
 /// Steers and checks while [`Tour::on`] is set.
-pub struct TourPlugin;
-
-impl Plugin for TourPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<Tour>().add_systems(
-            FixedUpdate,
-            (
-                steer.run_if(|tour: Res<Tour>| tour.on).in_set(MoveSystems::Sample),
-                watch.in_set(MoveSystems::React),
-            ),
-        );
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<Tour>().add_systems(
+        FixedUpdate,
+        (
+            steer.run_if(|tour: Res<Tour>| tour.on).in_set(MoveSystems::Sample),
+            watch.in_set(MoveSystems::React),
+        ),
+    );
 }
 
 fn steer(

@@ -3,18 +3,19 @@
 use bevy::prelude::*;
 use bevy_unlag::core::MoveSystems;
 use bevy_unlag_movement::{CapsuleConfig, MoverBackend, PawnCollision, abilities::DashConfig};
+use clap::ValueEnum;
 
 use crate::ladder_climbing::Climb;
 
 /// Movement preset.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Preset {
-    /// The default config.
+    /// Like Unreal.
     #[default]
     Unreal,
-    /// [`CapsuleConfig::quake`].
+    /// Like Quake.
     Quake,
-    /// [`CapsuleConfig::arcade`].
+    /// Snappy and forgiving.
     Arcade,
 }
 
@@ -49,14 +50,9 @@ impl Tuning {
     }
 }
 
-/// Applies the settings to the mover.
-pub struct TuningPlugin;
-
-impl Plugin for TuningPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<Tuning>();
-        app.add_systems(FixedUpdate, apply.run_if(resource_changed::<Tuning>).in_set(MoveSystems::Reconcile));
-    }
+/// Applies the settings to the mover whenever they change.
+pub fn plugin(app: &mut App) {
+    app.add_systems(FixedUpdate, apply.run_if(resource_changed::<Tuning>).in_set(MoveSystems::Reconcile));
 }
 
 fn apply(tuning: Res<Tuning>, mut commands: Commands) {

@@ -1,25 +1,19 @@
 //! Window of the obstacle course.
 
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 use bevy::prelude::*;
 use bevy_unlag_movement::MoverGizmosPlugin;
-use unlag_examples::screen::{self, exit_code};
+use unlag_examples::screen;
 
 use crate::{
-    camera::{CameraPlugin, View},
+    camera::{self, View},
     cli::Cli,
-    controls::ControlsPlugin,
-    event_log::EventsPlugin,
-    hud::HudPlugin,
-    key_bindings::SwitchesPlugin,
-    labels::LabelsPlugin,
+    controls, event_log, hud, key_bindings, labels,
     pawn::Pawn,
-    pawn_visuals::BodyPlugin,
-    scene::ViewPlugin,
-    sim::SimPlugin,
+    pawn_visuals, scene, sim,
     spawning::CurrentStation,
-    timing::TimingPlugin,
+    timing,
     tour::Tour,
     tuning::Tuning,
 };
@@ -29,19 +23,11 @@ pub fn run(cli: &Cli, tuning: Tuning, first: usize) -> ExitCode {
     let mut app = App::new();
     let seconds = cli.seconds.unwrap_or(10.0) as f32;
     screen::add_window(&mut app, "bevy_unlag: movement".to_owned(), &cli.window, seconds, "movement=info");
-    app.add_plugins(SimPlugin { tuning })
-        .add_plugins((
-            ViewPlugin,
-            CameraPlugin { plain: cli.window.plain },
-            BodyPlugin,
-            LabelsPlugin,
-            HudPlugin,
-            EventsPlugin,
-            TimingPlugin,
-            ControlsPlugin,
-            SwitchesPlugin,
-            MoverGizmosPlugin::<Pawn>::default(),
-        ))
+    sim::add(&mut app, tuning);
+    app.add_plugins((scene::plugin, camera::plugin, pawn_visuals::plugin, timing::plugin))
+        .add_plugins((labels::plugin, event_log::plugin, controls::plugin, key_bindings::plugin))
+        .add_plugins(MoverGizmosPlugin::<Pawn>::default())
+        .add_systems(Startup, hud::spawn)
         .insert_resource(CurrentStation(first));
     if cli.window.autoplay {
         app.world_mut().resource_mut::<Tour>().start(first);
@@ -49,5 +35,5 @@ pub fn run(cli: &Cli, tuning: Tuning, first: usize) -> ExitCode {
     if cli.window.autoplay || first > 0 {
         app.insert_resource(View::Third);
     }
-    exit_code(app.run())
+    app.run().report()
 }

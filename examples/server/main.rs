@@ -9,7 +9,10 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use unlag_examples::dedicated::{self, ServeArgs, TokenArgs};
+use unlag_examples::{
+    args::exit_code,
+    dedicated::{self, ServeArgs, TokenArgs},
+};
 
 /// Dedicated server of the shooter.
 #[derive(Parser, Debug)]
@@ -39,11 +42,5 @@ fn main() -> ExitCode {
         Some(Command::Token(token)) => dedicated::write_token(token),
         None => dedicated::serve(&cli.serve),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(line) => {
-            eprintln!("error: {line}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(done.map(|()| ExitCode::SUCCESS))
 }

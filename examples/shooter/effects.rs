@@ -11,6 +11,10 @@ use bevy_unlag::{
         TracerPath,
     },
 };
+use unlag_examples::screen::{
+    scene::glass,
+    ui::{centre, placed},
+};
 
 use crate::view::{PlayerCamera, body::muzzle};
 
@@ -30,17 +34,13 @@ const FADE_STEPS: usize = 8;
 const MUZZLE: Vec3 = Vec3::new(0.20, -0.17, -0.85);
 
 /// Shows shots: the player's own at once, the remote ones as their tracers arrive.
-pub struct EffectsPlugin;
-
-impl Plugin for EffectsPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<HitMarker>()
-            .add_observer(clear)
-            .add_systems(Startup, (create_assets, spawn_mark))
-            .add_systems(Update, (fade, show_own, show_others, update_hit_marker, show_mark).chain())
-            .add_systems(Update, (dress_projectiles, burst).after(fade))
-            .add_systems(PostUpdate, move_projectiles.before(TransformSystems::Propagate));
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<HitMarker>()
+        .add_observer(clear)
+        .add_systems(Startup, (create_assets, spawn_mark))
+        .add_systems(Update, (fade, show_own, show_others, update_hit_marker, show_mark).chain())
+        .add_systems(Update, (dress_projectiles, burst).after(fade))
+        .add_systems(PostUpdate, move_projectiles.before(TransformSystems::Propagate));
 }
 
 /// Shared meshes and materials. A fade steps through a list of materials, so that no shot creates one.
@@ -48,10 +48,8 @@ impl Plugin for EffectsPlugin {
 struct EffectAssets {
     trail: Handle<Mesh>,
     puff: Handle<Mesh>,
-    own: [Handle<StandardMaterial>; FADE_STEPS],
-    others: [Handle<StandardMaterial>; FADE_STEPS],
-    dust: [Handle<StandardMaterial>; FADE_STEPS],
-    fire: [Handle<StandardMaterial>; FADE_STEPS],
+    /// Materials of each [`EffectKind`].
+    fades: [[Handle<StandardMaterial>; FADE_STEPS]; 4],
 }
 
 #[derive(Clone, Copy)]
@@ -63,13 +61,25 @@ enum EffectKind {
 }
 
 impl EffectAssets {
-    fn steps(&self, look: EffectKind) -> &[Handle<StandardMaterial>; FADE_STEPS] {
-        match look {
-            EffectKind::Own => &self.own,
-            EffectKind::Others => &self.others,
-            EffectKind::Dust => &self.dust,
-            EffectKind::Fire => &self.fire,
-        }
+    fn material(&self, look: EffectKind) -> MeshMaterial3d<StandardMaterial> {
+        MeshMaterial3d(self.fades[look as usize][0].clone())
+    }
+
+    /// Creates a tracer or a projectile.
+    fn trail(&self, look: EffectKind, place: Transform) -> impl Bundle + use<> {
+        (Mesh3d(self.trail.clone()), self.material(look), place, NotShadowCaster)
+    }
+
+    /// Creates a ball of this radius that grows and fades out within `life` seconds.
+    fn ball(
+        &self,
+        (look, life): (EffectKind, f32),
+        (centre, radius): (Vec3, f32),
+        growth: f32,
+    ) -> impl Bundle + use<> {
+        let place = Transform::from_translation(centre).with_scale(Vec3::splat(radius));
+        let mesh = Mesh3d(self.puff.clone());
+        (Fading { age: 0.0, life, look, growth }, mesh, self.material(look), place, NotShadowCaster)
     }
 }
 
@@ -90,24 +100,19 @@ fn create_assets(
 ) {
     let mut fading = |colour: Color| {
         core::array::from_fn(|step| {
-            materials.add(StandardMaterial {
-                base_color: colour.with_alpha(1.0 - step as f32 / FADE_STEPS as f32),
-                alpha_mode: AlphaMode::Blend,
-                unlit: true,
-                ..default()
-            })
+            materials.add(glass(colour.with_alpha(1.0 - step as f32 / FADE_STEPS as f32)))
         })
     };
-    let (own, others) = (fading(Color::srgb(1.0, 0.93, 0.55)), fading(Color::srgb(1.0, 0.55, 0.25)));
-    let dust = fading(Color::srgb(0.85, 0.83, 0.78));
-    let fire = fading(Color::srgb(1.0, 0.55, 0.12));
     commands.insert_resource(EffectAssets {
         trail: meshes.add(Cuboid::from_length(1.0)),
         puff: meshes.add(Sphere::new(1.0)),
-        own,
-        others,
-        dust,
-        fire,
+        // In the order of `EffectKind`.
+        fades: [
+            fading(Color::srgb(1.0, 0.93, 0.55)),
+            fading(Color::srgb(1.0, 0.55, 0.25)),
+            fading(Color::srgb(0.85, 0.83, 0.78)),
+            fading(Color::srgb(1.0, 0.55, 0.12)),
+        ],
     });
 }
 
@@ -128,7 +133,7 @@ fn fade(
     for (entity, mut fading, mut transform, mut material) in &mut shown {
         fading.age += seconds;
         let step = (fading.age / fading.life * FADE_STEPS as f32) as usize;
-        let Some(wanted) = looks.steps(fading.look).get(step) else {
+        let Some(wanted) = looks.fades[fading.look as usize].get(step) else {
             commands.entity(entity).despawn();
             continue;
         };
@@ -143,23 +148,13 @@ fn spawn_round(commands: &mut Commands, looks: &EffectAssets, look: EffectKind, 
     let way = to - from;
     if let Ok(direction) = Dir3::new(way) {
         let thick = 2.0 * TRAIL_HALF;
-        commands.spawn((
-            Fading { age: 0.0, life: TRAIL_LIFE, look, growth: 0.0 },
-            Mesh3d(looks.trail.clone()),
-            MeshMaterial3d(looks.steps(look)[0].clone()),
-            Transform::from_translation(from + way / 2.0)
-                .looking_to(direction, Vec3::Y)
-                .with_scale(Vec3::new(thick, thick, way.length())),
-            NotShadowCaster,
-        ));
+        let place = Transform::from_translation(from + way / 2.0)
+            .looking_to(direction, Vec3::Y)
+            .with_scale(Vec3::new(thick, thick, way.length()));
+        let fading = Fading { age: 0.0, life: TRAIL_LIFE, look, growth: 0.0 };
+        commands.spawn((fading, looks.trail(look, place)));
     }
-    commands.spawn((
-        Fading { age: 0.0, life: PUFF_LIFE, look: EffectKind::Dust, growth: 0.4 },
-        Mesh3d(looks.puff.clone()),
-        MeshMaterial3d(looks.dust[0].clone()),
-        Transform::from_translation(to).with_scale(Vec3::splat(0.03)),
-        NotShadowCaster,
-    ));
+    commands.spawn(looks.ball((EffectKind::Dust, PUFF_LIFE), (to, 0.03), 0.4));
 }
 
 fn show_own(
@@ -213,12 +208,7 @@ fn dress_projectiles(
 ) {
     for (entity, drawn) in &added {
         let look = if drawn.own { EffectKind::Own } else { EffectKind::Others };
-        commands.entity(entity).insert((
-            Mesh3d(looks.trail.clone()),
-            MeshMaterial3d(looks.steps(look)[0].clone()),
-            flying(drawn),
-            NotShadowCaster,
-        ));
+        commands.entity(entity).insert(looks.trail(look, flying(drawn)));
     }
 }
 
@@ -248,13 +238,8 @@ fn burst(
             Some(Shot::Projectile(projectile)) => projectile.splash.map_or(0.2, |splash| splash.radius),
             _ => 0.2,
         };
-        commands.spawn((
-            Fading { age: 0.0, life: BURST_LIFE, look: EffectKind::Fire, growth: splash * 0.5 / BURST_LIFE },
-            Mesh3d(looks.puff.clone()),
-            MeshMaterial3d(looks.fire[0].clone()),
-            Transform::from_translation(end.point).with_scale(Vec3::splat(splash * 0.25)),
-            NotShadowCaster,
-        ));
+        let growth = splash * 0.5 / BURST_LIFE;
+        commands.spawn(looks.ball((EffectKind::Fire, BURST_LIFE), (end.point, splash * 0.25), growth));
     }
 }
 
@@ -271,31 +256,17 @@ struct Stroke;
 
 fn spawn_mark(mut commands: Commands) {
     let stroke = |x: f32, y: f32| {
+        let (left, top) = (px(x - 5.5), px(y - 1.0));
         (
             Stroke,
             Pickable::IGNORE,
-            Node {
-                position_type: PositionType::Absolute,
-                width: px(11),
-                height: px(2),
-                left: px(x - 5.5),
-                top: px(y - 1.0),
-                ..default()
-            },
+            Node { left, top, width: px(11), height: px(2), ..placed() },
             UiTransform::from_rotation(Rot2::degrees(45.0 * (x * y).signum())),
             BackgroundColor(Color::NONE),
         )
     };
     commands.spawn((
-        Pickable::IGNORE,
-        Node {
-            position_type: PositionType::Absolute,
-            left: percent(50),
-            top: percent(50),
-            width: px(0),
-            height: px(0),
-            ..default()
-        },
+        centre(),
         children![stroke(10.0, 10.0), stroke(-10.0, 10.0), stroke(10.0, -10.0), stroke(-10.0, -10.0)],
     ));
 }

@@ -2,11 +2,14 @@
 
 use core::fmt::Write;
 
-use bevy::{prelude::*, time::common_conditions::on_real_timer};
+use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     hero::HeroState,
-    screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label},
+    screen::{
+        LiveText, ShownIf,
+        ui::{TEXT, banner, centre, label, placed, shaded},
+    },
     udp_match::ConnectionMonitor,
 };
 
@@ -14,61 +17,23 @@ use unlag_examples::{
 const HEALTH_WIDTH: f32 = 220.0;
 
 /// Shows the crosshair, health, weapon, scores, deaths and notices.
-pub struct HudPlugin;
-
-impl Plugin for HudPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Startup, spawn).add_systems(Update, show_weapon).add_systems(
-            Update,
-            (show_health, show_death, show_scores, show_notice).run_if(on_real_timer(TEXT_INTERVAL)),
-        );
-    }
+pub fn plugin(app: &mut App) {
+    app.add_systems(Startup, spawn).add_systems(Update, (show_weapon, show_health));
 }
 
 #[derive(Component)]
 struct HealthBar;
 
 #[derive(Component)]
-struct HealthText;
-
-#[derive(Component)]
 struct WeaponText;
 
-#[derive(Component)]
-struct DeathText;
-
-#[derive(Component)]
-struct Scores;
-
-/// Notice of the server or the connection.
-#[derive(Component)]
-struct NoticeText;
-
 fn spawn(mut commands: Commands) {
-    let stroke = |x: f32, y: f32, width: f32, height: f32| {
-        (
-            Pickable::IGNORE,
-            Node {
-                position_type: PositionType::Absolute,
-                left: px(x),
-                top: px(y),
-                width: px(width),
-                height: px(height),
-                ..default()
-            },
-            BackgroundColor(Color::srgba(0.75, 1.0, 0.75, 0.9)),
-        )
+    let stroke = |left: f32, top: f32, width: f32, height: f32| {
+        let node = Node { left: px(left), top: px(top), width: px(width), height: px(height), ..placed() };
+        (Pickable::IGNORE, node, BackgroundColor(Color::srgba(0.75, 1.0, 0.75, 0.9)))
     };
     commands.spawn((
-        Pickable::IGNORE,
-        Node {
-            position_type: PositionType::Absolute,
-            left: percent(50),
-            top: percent(50),
-            width: px(0),
-            height: px(0),
-            ..default()
-        },
+        centre(),
         children![
             stroke(-1.0, -1.0, 2.0, 2.0),
             stroke(-12.0, -1.0, 7.0, 2.0),
@@ -77,56 +42,20 @@ fn spawn(mut commands: Commands) {
             stroke(-1.0, 5.0, 2.0, 7.0),
         ],
     ));
-    commands.spawn((
-        DeathText,
-        Visibility::Hidden,
-        Pickable::IGNORE,
-        Node {
-            position_type: PositionType::Absolute,
-            top: percent(36),
-            width: percent(100),
-            justify_content: JustifyContent::Center,
-            ..default()
-        },
-        children![(
-            label("You were hit - respawning", 26.0, Color::srgb(1.0, 0.85, 0.80)),
-            TextShadow::default(),
-            Pickable::IGNORE
-        )],
-    ));
-    commands.spawn((
-        Pickable::IGNORE,
-        Node {
-            position_type: PositionType::Absolute,
-            top: percent(20),
-            width: percent(100),
-            justify_content: JustifyContent::Center,
-            ..default()
-        },
-        children![(
-            NoticeText,
-            label("", 20.0, Color::srgb(1.0, 0.9, 0.55)),
-            TextShadow::default(),
-            Pickable::IGNORE
-        )],
-    ));
+    let died = ShownIf::new(&mut commands, is_dead);
+    let death = label("You were hit - respawning", 26.0, Color::srgb(1.0, 0.85, 0.80));
+    commands.spawn((banner(36.0), died, children![(death, TextShadow::default(), Pickable::IGNORE)]));
+    let notice = (LiveText::new(&mut commands, notice), label("", 20.0, Color::srgb(1.0, 0.9, 0.55)));
+    commands.spawn((banner(20.0), children![(notice, TextShadow::default(), Pickable::IGNORE)]));
     // Placed beside the panel, so that they do not overlap in a small window.
+    let place = Node { left: px(324), bottom: px(12), row_gap: px(5), ..placed() };
+    let health = (LiveText::new(&mut commands, health), label("Health", 14.0, TEXT), Pickable::IGNORE);
     commands.spawn((
         Pickable::IGNORE,
-        Node {
-            position_type: PositionType::Absolute,
-            left: px(324),
-            bottom: px(12),
-            padding: UiRect::all(px(8)),
-            border_radius: BorderRadius::all(px(6)),
-            flex_direction: FlexDirection::Column,
-            row_gap: px(5),
-            ..default()
-        },
-        BackgroundColor(SHADE),
+        shaded(place),
         children![
             (WeaponText, label("", 18.0, TEXT), Pickable::IGNORE),
-            (HealthText, label("Health", 14.0, TEXT), Pickable::IGNORE),
+            health,
             (
                 Pickable::IGNORE,
                 Node { width: px(HEALTH_WIDTH), height: px(10), ..default() },
@@ -140,51 +69,36 @@ fn spawn(mut commands: Commands) {
             ),
         ],
     ));
-    commands.spawn((
-        Pickable::IGNORE,
-        Node {
-            position_type: PositionType::Absolute,
-            right: px(324),
-            top: px(12),
-            padding: UiRect::all(px(8)),
-            border_radius: BorderRadius::all(px(6)),
-            ..default()
-        },
-        BackgroundColor(SHADE),
-        children![(Scores, label("", 14.0, TEXT), Pickable::IGNORE)],
-    ));
+    let place = Node { right: px(324), top: px(12), ..placed() };
+    let scores = (LiveText::new(&mut commands, scores), label("", 14.0, TEXT), Pickable::IGNORE);
+    commands.spawn((Pickable::IGNORE, shaded(place), children![scores]));
+}
+
+fn health(own: Query<(&Health, &PlayerScore), With<LocalControl>>) -> String {
+    let Ok((health, PlayerScore { kills, deaths })) = own.single() else {
+        return "Waiting for the server".to_owned();
+    };
+    format!("Health {:.0}   Kills {kills}   Deaths {deaths}", health.current.max(0.0))
 }
 
 fn show_health(
-    own: Query<(&Health, &PlayerScore), With<LocalControl>>,
-    mut bars: Query<(&mut Node, &mut BackgroundColor), With<HealthBar>>,
-    mut texts: Query<&mut Text, With<HealthText>>,
+    own: Query<&Health, With<LocalControl>>,
+    mut bar: Single<(&mut Node, &mut BackgroundColor), With<HealthBar>>,
 ) {
-    let vitals = own.single().ok();
-    let part = vitals.map_or(0.0, |(health, _)| health.fraction());
-    for (mut node, mut colour) in &mut bars {
-        let width = percent(part * 100.0);
-        if node.width != width {
-            node.width = width;
-        }
-        colour.set_if_neq(BackgroundColor(Color::hsl(120.0 * part, 0.75, 0.48)));
+    let part = own.single().map_or(0.0, Health::fraction);
+    let (node, colour) = &mut *bar;
+    let width = percent(part * 100.0);
+    if node.width != width {
+        node.width = width;
     }
-    let line = vitals.map_or_else(
-        || "Waiting for the server".to_owned(),
-        |(health, PlayerScore { kills, deaths })| {
-            format!("Health {:.0}   Kills {kills}   Deaths {deaths}", health.current.max(0.0))
-        },
-    );
-    for mut text in &mut texts {
-        text.set_if_neq(Text(line.clone()));
-    }
+    colour.set_if_neq(BackgroundColor(Color::hsl(120.0 * part, 0.75, 0.48)));
 }
 
 /// Shows the held weapon and its ammunition as predicted, so that they follow the trigger without delay.
 fn show_weapon(
     own: Query<&HeroState, With<LocalControl>>,
     arsenal: Res<Arsenal>,
-    mut texts: Query<&mut Text, With<WeaponText>>,
+    mut text: Single<&mut Text, With<WeaponText>>,
 ) {
     let arms = own.single().ok().map(|state| state.extension);
     let held = arms.and_then(|arms| Some((arms, arms.weapon(&arsenal)?.1)));
@@ -197,33 +111,19 @@ fn show_weapon(
         };
         format!("{}  {}{rounds}", arms.slot + 1, weapon.name)
     });
-    for mut text in &mut texts {
-        text.set_if_neq(Text(line.clone()));
-    }
+    text.set_if_neq(Text(line));
 }
 
-fn show_notice(watch: Option<Res<ConnectionMonitor>>, mut texts: Query<&mut Text, With<NoticeText>>) {
-    let notice = watch.and_then(|watch| watch.notice.clone()).unwrap_or_default();
-    for mut text in &mut texts {
-        text.set_if_neq(Text(notice.clone()));
-    }
+fn notice(watch: Option<Res<ConnectionMonitor>>) -> String {
+    watch.and_then(|watch| watch.notice.clone()).unwrap_or_default()
 }
 
-fn show_death(
-    own: Query<(&DrawnPose, &PlayerScore), With<LocalControl>>,
-    mut texts: Query<&mut Visibility, With<DeathText>>,
-) {
-    // A pawn that was never alive is joining, not dead.
-    let dead = own.iter().any(|(drawn, score)| !drawn.pose.alive && score.deaths > 0);
-    for mut visibility in &mut texts {
-        visibility.set_if_neq(if dead { Visibility::Inherited } else { Visibility::Hidden });
-    }
+/// Returns whether the player is dead. A pawn that was never alive is joining, not dead.
+fn is_dead(own: Query<(&DrawnPose, &PlayerScore), With<LocalControl>>) -> bool {
+    own.iter().any(|(drawn, score)| !drawn.pose.alive && score.deaths > 0)
 }
 
-fn show_scores(
-    players: Query<(&NetId, &PlayerScore, Has<LocalControl>)>,
-    mut texts: Query<&mut Text, With<Scores>>,
-) {
+fn scores(players: Query<(&NetId, &PlayerScore, Has<LocalControl>)>) -> String {
     let mut all: Vec<_> = players.iter().collect();
     all.sort_by_key(|(id, score, _)| (core::cmp::Reverse(score.kills), score.deaths, id.0));
     let mut board = String::from("Player   Kills  Deaths");
@@ -231,7 +131,5 @@ fn show_scores(
         let name = if own { "You".to_owned() } else { format!("#{}", id.0) };
         let _ = write!(board, "\n{name:<8} {:>5} {:>7}", score.kills, score.deaths);
     }
-    for mut text in &mut texts {
-        text.set_if_neq(Text(board.clone()));
-    }
+    board
 }

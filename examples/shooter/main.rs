@@ -16,11 +16,10 @@ mod view;
 mod window;
 
 use core::{net::SocketAddr, time::Duration};
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 use bevy::{platform::time::Instant, prelude::*};
 use bevy_unlag::{
-    core::Interpolation,
     link_conditioner::{LinkConditions, LinkPreset},
     net::RestartMatch,
     prelude::*,
@@ -28,14 +27,15 @@ use bevy_unlag::{
 use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},
+    args::exit_code,
     connection, dedicated,
     hero::Hero,
     match_report::MatchReport,
     reconnect::{self, ReconnectPolicy},
-    screen::{self, WindowArgs, exit_code},
+    screen::{self, WindowArgs},
     scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
     stepped_match::{self, MatchOptions},
-    udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread, Stop},
+    udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread},
     weapon_set::WeaponSet,
 };
 
@@ -43,14 +43,7 @@ use cli::{Cli, Command, Play};
 use window::WindowOptions;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
-        Ok(code) => code,
-        Err(line) => {
-            eprintln!("error: {line}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(Cli::parse()))
 }
 
 fn run(cli: Cli) -> Result<ExitCode, String> {
@@ -71,8 +64,7 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     player: 1,
                     seed: play.seed,
                     conditions: play.conditions()?,
-                    weapon_set: WeaponSet::All,
-                    interpolation: Interpolation::default(),
+                    server: ServerOptions::game(default()),
                 };
                 let report = udp_match::play_as(client, redial, player, play.seconds)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
@@ -129,21 +121,11 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 /// Runs a server and bots in threads, and a window that is a client of that server.
 fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
-    let options = ServerOptions {
-        rewind: cli.rewind.into(),
-        weapon_set: WeaponSet::All,
-        heroes: true,
-        karts: true,
-        ..default()
-    };
-    let server = ServerThread::start(cli.port, options)?;
-    let stop = Stop::default();
-    let bots = udp_match::bots(server.address, bots(cli), &stop);
+    let server = ServerThread::start(cli.port, ServerOptions::game(cli.rewind.into()))?;
+    let _bots = udp_match::bots(server.address, bots(cli));
     let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
     let client = reconnect::development_client(server.address)?;
-    let code = client_window(client, Some(server.switches.clone()), &cli.play, window);
-    stop_bots(&stop, bots);
-    code
+    client_window(client, Some(server.switches.clone()), &cli.play, window)
 }
 
 /// Returns the options of the bots. Each has a link of its own with the "Good broadband" preset.
@@ -154,19 +136,9 @@ fn bots(cli: &Cli) -> Vec<PlayerOptions> {
         player: i + 2,
         seed: cli.play.seed.wrapping_mul(1_000_003).wrapping_add(i + 1),
         conditions,
-        weapon_set: WeaponSet::All,
-        interpolation: Interpolation::default(),
+        server: ServerOptions::game(default()),
     };
     (0..cli.players - 1).map(bot).collect()
-}
-
-fn stop_bots(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
-    stop.store(true, core::sync::atomic::Ordering::Relaxed);
-    for bot in bots {
-        if bot.join().is_err() {
-            eprintln!("a bot's thread panicked");
-        }
-    }
 }
 
 /// Runs a client with a window. `switches` are the debug controls of a server in this process.
@@ -183,7 +155,7 @@ fn client_window(
     if let Some(switches) = switches {
         app.insert_resource(switches);
     }
-    app::add_client(&mut app, default(), WeaponSet::All, Interpolation::default(), false);
+    app::add_client(&mut app, ServerOptions::game(default()));
     if autoplay {
         app.add_plugins(ScriptedPlayerPlugin).insert_resource(ScriptedPlayer::new(play.seed));
     }
@@ -192,7 +164,7 @@ fn client_window(
     let server = client.server();
     connection::connect_udp_with_token(&mut app, client, sim);
     app.insert_resource(ConnectionMonitor::new(server, redial)).add_systems(Update, exit_on_fatal_error);
-    Ok(exit_code(app.run()))
+    Ok(app.run().report())
 }
 
 /// Time for which the window shows the final error.
@@ -221,14 +193,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
     window::add_window(&mut app, window_options(&cli.window, &cli.play, title));
-    let options = ServerOptions {
-        rewind: cli.rewind.into(),
-        weapon_set: WeaponSet::All,
-        heroes: true,
-        karts: true,
-        ..default()
-    };
-    app::add_server(&mut app, options);
+    app::add_server(&mut app, ServerOptions::game(cli.rewind.into()));
     app::add_host::<Hero>(&mut app);
     app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
         if keys.just_pressed(KeyCode::F9) {
@@ -241,9 +206,6 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     connection::listen_udp(&mut app, port);
     println!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
 
-    let stop = Stop::default();
-    let bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli), &stop);
-    let code = exit_code(app.run());
-    stop_bots(&stop, bots);
-    Ok(code)
+    let _bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli));
+    Ok(app.run().report())
 }

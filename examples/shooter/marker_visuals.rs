@@ -18,14 +18,10 @@ const HEIGHT: f32 = 2.2;
 const SCRIPTED: Duration = Duration::from_secs(3);
 
 /// Places markers, and shows those of all players.
-pub struct MarkerVisualsPlugin;
-
-impl Plugin for MarkerVisualsPlugin {
-    fn build(&self, app: &mut App) {
-        let scripted = resource_exists::<ScriptedPlayer>.and_then(on_timer(SCRIPTED));
-        app.add_systems(Startup, create_assets)
-            .add_systems(Update, (point.run_if(wants_to.or_else(scripted)), show, remove_expired).chain());
-    }
+pub fn plugin(app: &mut App) {
+    let scripted = resource_exists::<ScriptedPlayer>.and_then(on_timer(SCRIPTED));
+    app.add_systems(Startup, create_assets)
+        .add_systems(Update, (point.run_if(wants_to.or_else(scripted)), show, remove_expired).chain());
 }
 
 #[derive(Resource)]

@@ -5,45 +5,41 @@ mod debug_controls;
 mod readout;
 
 use bevy::prelude::*;
+use bevy_unlag::prediction::CorrectionCause;
 use unlag_examples::screen::{
-    link_controls::{LinkControlsPlugin, VisibleIfLink, spawn_controls},
-    ui::{DIM, FONT, PanelRoot, SHADE, column, heading, label, line, panel_node, readouts},
+    ShownIf,
+    link_controls::{has_link, spawn_controls},
+    ui::{DIM, FONT, column, heading, label, left_panel, line, right_panel},
 };
 
-use bandwidth::BandwidthPlugin;
-use debug_controls::{SwitchesPlugin, spawn_switches};
-use readout::{MESSAGES, NETWORK, PREDICTION, ReadoutPlugin, SHOTS, spawn_causes};
-
-/// Shows the statistics and the controls of the simulated link.
-pub struct PanelPlugin {
-    /// Whether the table of message bandwidth is shown at first.
-    pub bandwidth: bool,
-}
-
-impl Plugin for PanelPlugin {
-    fn build(&self, app: &mut App) {
-        let table = BandwidthPlugin { shown: self.bandwidth };
-        app.add_plugins((ReadoutPlugin, LinkControlsPlugin, SwitchesPlugin, table))
-            .add_systems(Startup, spawn);
-    }
+/// Shows the statistics and the controls of the simulated link, and with `bandwidth` at first the table of
+/// message bandwidth.
+pub fn add(app: &mut App, bandwidth: bool) {
+    app.add_plugins((readout::plugin, debug_controls::plugin))
+        .insert_resource(bandwidth::ShowsTable(bandwidth))
+        .add_systems(Startup, (spawn, bandwidth::spawn))
+        .add_systems(Update, bandwidth::toggle);
 }
 
 fn spawn(mut commands: Commands) {
-    let (left, right) = (Node { left: px(12), ..panel_node() }, Node { right: px(12), ..panel_node() });
-    commands.spawn((PanelRoot, left, BackgroundColor(SHADE))).with_children(|panel| {
-        readouts(panel, "Network", &NETWORK);
-        readouts(panel, "Shots", &SHOTS);
+    let (without, with) = (ShownIf::new(&mut commands, not(has_link)), ShownIf::new(&mut commands, has_link));
+    left_panel(&mut commands, |panel| {
+        readout::spawn_network(panel);
+        readout::spawn_shots(panel);
         heading(panel, "Simulated link");
-        panel.spawn((VisibleIfLink(false), line(16.0), children![label("hosting: no link", FONT, DIM)]));
-        panel.spawn((VisibleIfLink(true), column())).with_children(spawn_controls);
+        panel.spawn((without, line(16.0), children![label("hosting: no link", FONT, DIM)]));
+        panel.spawn((with, column())).with_children(spawn_controls);
     });
-    commands.spawn((PanelRoot, right, BackgroundColor(SHADE))).with_children(|panel| {
-        readouts(panel, "Prediction", &PREDICTION);
-        readouts(panel, "Messages (F6: all)", &MESSAGES);
+    right_panel(&mut commands, |panel| {
+        readout::spawn_prediction(panel);
+        readout::spawn_messages(panel);
         heading(panel, "Try it");
-        spawn_switches(panel);
+        debug_controls::spawn(panel);
         // Placed last, because it grows.
         heading(panel, "Corrections by cause");
-        spawn_causes(panel);
+        readout::spawn_no_corrections(panel);
+        for cause in CorrectionCause::ALL {
+            readout::spawn_cause(panel, cause);
+        }
     });
 }

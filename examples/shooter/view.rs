@@ -4,10 +4,7 @@ pub mod body;
 mod karts;
 mod weapon;
 
-use bevy::{
-    core_pipeline::tonemapping::Tonemapping, light::CascadeShadowConfigBuilder, prelude::*,
-    transform::TransformSystems,
-};
+use bevy::{prelude::*, transform::TransformSystems};
 use bevy_unlag::{
     core::{DrawnEye, VisualSystems, units_to_angle},
     prelude::*,
@@ -16,38 +13,24 @@ use bevy_unlag::{
 use unlag_examples::{
     arena::{ArenaPart, Surface},
     hero::{Hero, HeroState},
-    screen::checkerboard,
+    screen::{
+        WindowArgs, checkerboard,
+        scene::{camera, matte, sun, visible},
+    },
 };
 
-use body::BodyPlugin;
-use karts::KartViewPlugin;
-use weapon::{WeaponModel, WeaponModelPlugin};
+use weapon::WeaponModel;
 
 /// Rate at which the gun settles after a shot, in 1/s.
 const KICK_RATE: f32 = 14.0;
 
 /// Draws the arena, the remote pawns and the own gun, and moves the camera.
-pub struct ViewPlugin {
-    /// Whether to disable shadows and anti-aliasing.
-    pub plain: bool,
-}
-
-/// Whether to disable shadows and anti-aliasing.
-#[derive(Resource)]
-struct Plain(bool);
-
-impl Plugin for ViewPlugin {
-    fn build(&self, app: &mut App) {
-        app.insert_resource(Plain(self.plain))
-            .insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
-            .add_plugins((BodyPlugin, WeaponModelPlugin, KartViewPlugin))
-            .add_systems(Startup, spawn_scene)
-            .add_systems(Update, (paint_arena, kick_gun))
-            .add_systems(
-                PostUpdate,
-                place_camera.after(VisualSystems::Draw).before(TransformSystems::Propagate),
-            );
-    }
+pub fn plugin(app: &mut App) {
+    app.insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
+        .add_plugins((body::plugin, weapon::plugin, karts::plugin))
+        .add_systems(Startup, spawn_scene)
+        .add_systems(Update, (paint_arena, kick_gun))
+        .add_systems(PostUpdate, place_camera.after(VisualSystems::Draw).before(TransformSystems::Propagate));
 }
 
 /// Marks the first-person camera.
@@ -67,27 +50,13 @@ const GUN_SCALE: f32 = 0.8;
 /// Position of the gun while aiming, in camera space.
 const GUN_RAISED: Vec3 = Vec3::new(0.06, -0.13, -0.38);
 
-fn spawn_scene(plain: Res<Plain>, mut commands: Commands) {
-    commands.spawn((
-        DirectionalLight { illuminance: 6_500.0, shadow_maps_enabled: !plain.0, ..default() },
-        CascadeShadowConfigBuilder {
-            num_cascades: 2,
-            first_cascade_far_bound: 12.0,
-            maximum_distance: 60.0,
-            ..default()
-        }
-        .build(),
-        Transform::from_xyz(9.0, 20.0, 12.0).looking_at(Vec3::ZERO, Vec3::Y),
-    ));
+fn spawn_scene(window: Res<WindowArgs>, mut commands: Commands) {
+    commands.spawn(sun(!window.plain, 60.0));
+    // Shows the whole arena until the player has a pawn.
+    let above = Transform::from_xyz(0.0, 15.0, 25.0).looking_at(Vec3::ZERO, Vec3::Y);
     commands.spawn((
         PlayerCamera,
-        Camera3d::default(),
-        if plain.0 { Msaa::Off } else { Msaa::default() },
-        // The other tone mappings need the `tonemapping_luts` feature.
-        Tonemapping::AcesFitted,
-        Projection::from(PerspectiveProjection { fov: 75.0_f32.to_radians(), near: 0.05, ..default() }),
-        // Shows the whole arena until the player has a pawn.
-        Transform::from_xyz(0.0, 15.0, 25.0).looking_at(Vec3::ZERO, Vec3::Y),
+        camera(window.plain, 75.0, above),
         children![(
             Gun::default(),
             WeaponModel::default(),
@@ -110,13 +79,8 @@ fn paint_arena(
             Surface::Steps => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.66, 0.60, 0.48)),
             Surface::Cover => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.58, 0.38, 0.28)),
         };
-        let material = StandardMaterial {
-            base_color: colour,
-            perceptual_roughness: 0.95,
-            reflectance: 0.2,
-            ..default()
-        };
-        commands.entity(entity).insert((Mesh3d(meshes.add(mesh)), MeshMaterial3d(materials.add(material))));
+        let material = MeshMaterial3d(materials.add(matte(colour)));
+        commands.entity(entity).insert((Mesh3d(meshes.add(mesh)), material));
     }
 }
 
@@ -172,6 +136,6 @@ fn kick_gun(
         transform.translation =
             rest + Vec3::new(0.0, 0.008, 0.05) * gun.kick - Vec3::Y * 0.10 * model.lowered;
         transform.rotation = Quat::from_rotation_x(0.09 * gun.kick - 0.5 * model.lowered);
-        visibility.set_if_neq(if armed { Visibility::Inherited } else { Visibility::Hidden });
+        visibility.set_if_neq(visible(armed));
     }
 }

@@ -26,7 +26,7 @@ use crate::{
 /// Time of one tick: 1/64 s.
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
 
-/// Options by which the servers of tests and measurements differ.
+/// Options by which the matches of tests and measurements differ. Clients read those that they must share.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerOptions {
     /// Whether the server rewinds targets to the shooter's view time (lag compensation).
@@ -47,6 +47,14 @@ pub struct ServerOptions {
     pub heroes: bool,
     /// Whether there are karts in the arena, for heroes.
     pub karts: bool,
+}
+
+impl ServerOptions {
+    /// Returns the options of the game that people play.
+    #[must_use]
+    pub fn game(rewind: RewindMode) -> Self {
+        Self { rewind, weapon_set: WeaponSet::All, heroes: true, karts: true, ..default() }
+    }
 }
 
 /// Adds the server's plugins and the game. The app must already have its Bevy plugins.
@@ -76,25 +84,19 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
     }
 }
 
-/// Adds the client's plugins and the game. The app must already have its Bevy plugins.
-pub fn add_client(
-    app: &mut App,
-    rate: SimulationRate,
-    weapon_set: WeaponSet,
-    interpolation: Interpolation,
-    trace: bool,
-) {
-    app.insert_resource(weapon_set.arsenal());
-    app.add_plugins(UnlagClientPlugins { rate, characters: characters() });
+/// Adds the client's plugins and the game, for a server with these options. The app must already have its
+/// Bevy plugins.
+pub fn add_client(app: &mut App, options: ServerOptions) {
+    app.insert_resource(options.weapon_set.arsenal());
+    app.add_plugins(UnlagClientPlugins { rate: options.rate, characters: characters() });
     app.add_plugins((RulesProtocolPlugin, ShotStatsPlugin));
-    app.world_mut().resource_mut::<PoseSampler>().interpolation = interpolation;
-    app.add_systems(Startup, arena::spawn).add_observer(
-        move |added: On<Add, NetRole>, mut commands: Commands| {
-            if trace {
-                commands.entity(added.entity).insert(MoveTrace::default());
-            }
-        },
-    );
+    app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
+    app.add_systems(Startup, arena::spawn);
+    if options.trace {
+        app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
+            commands.entity(added.entity).insert(MoveTrace::default());
+        });
+    }
 }
 
 /// Creates a server without a window.
@@ -104,31 +106,23 @@ pub fn server(options: ServerOptions) -> App {
     app
 }
 
-/// Creates a client without a window, played by a script.
-pub fn scripted_client(seed: u64, weapon_set: WeaponSet, interpolation: Interpolation, trace: bool) -> App {
-    scripted_client_at(SimulationRate::default(), seed, weapon_set, interpolation, trace)
+/// Creates a client without a window, played by a script, for a server with these options.
+pub fn scripted_client(seed: u64, options: ServerOptions) -> App {
+    let mut app = headless_app();
+    add_client(&mut app, options);
+    add_script(&mut app, seed);
+    app
 }
 
-/// Creates a client like [`scripted_client`], for a server with this tick and snapshot rate.
-pub fn scripted_client_at(
-    rate: SimulationRate,
-    seed: u64,
-    weapon_set: WeaponSet,
-    interpolation: Interpolation,
-    trace: bool,
-) -> App {
-    let mut app = headless_app();
-    add_client(&mut app, rate, weapon_set, interpolation, trace);
+fn add_script(app: &mut App, seed: u64) {
     app.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin))
         .insert_resource(ScriptedPlayer::new(seed));
-    app
 }
 
 /// Gives a server a scripted player of its own, as a listen server host has.
 pub fn add_scripted_host(app: &mut App, seed: u64) {
     add_host::<Soldier>(app);
-    app.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin))
-        .insert_resource(ScriptedPlayer::new(seed));
+    add_script(app, seed);
 }
 
 /// Gives a server a player of its own, with a pawn of the model `M`. The caller adds the controls.

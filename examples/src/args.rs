@@ -1,6 +1,18 @@
-//! Parsers and validators of command-line values.
+//! Parsers and validators of command-line values, and exit codes.
+
+use core::{fmt::Display, str::FromStr};
+use std::process::ExitCode;
 
 use bevy_unlag::link_conditioner::{LinkPreset, LinkPresets, RonFile};
+
+/// Returns the exit code of a run. An error is printed in one line; its code is 2.
+#[must_use]
+pub fn exit_code(run: Result<ExitCode, String>) -> ExitCode {
+    run.unwrap_or_else(|line| {
+        eprintln!("error: {line}");
+        ExitCode::from(2)
+    })
+}
 
 /// Parses a window size, such as `1280x720`.
 ///
@@ -35,8 +47,8 @@ pub fn percent(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// Returns the valid range.
-pub fn number(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
+pub fn number<T: Copy + Display + FromStr + PartialOrd>(text: &str, least: T, most: T) -> Result<T, String> {
+    let value: T = text.parse().map_err(|_| "expected a number".to_owned())?;
     if (least..=most).contains(&value) { Ok(value) } else { Err(format!("must be {least} to {most}")) }
 }
 

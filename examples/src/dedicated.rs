@@ -4,7 +4,6 @@
 use std::{
     io::{IsTerminal, Write},
     path::{Path, PathBuf},
-    sync::atomic::AtomicBool,
 };
 
 use bevy_unlag::{
@@ -20,7 +19,6 @@ use crate::{
     args,
     connection::{self, DEFAULT_PORT, PROTOCOL_ID},
     udp_match,
-    weapon_set::WeaponSet,
 };
 
 /// Options of a dedicated server.
@@ -94,14 +92,8 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         }
         None => ServerAccess::development(PROTOCOL_ID),
     };
-    let options = ServerOptions {
-        rewind: args.rewind.into(),
-        weapon_set: WeaponSet::All,
-        heroes: true,
-        karts: true,
-        ..ServerOptions::default()
-    };
-    udp_match::serve(args.port, &access, options, &AtomicBool::new(false), |port| {
+    let options = ServerOptions::game(args.rewind.into());
+    udp_match::serve(args.port, &access, options, |port| {
         if access.key.is_development() {
             println!("serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
             println!("development mode: any client can join under any id; use --key FILE on a public server");

@@ -8,7 +8,8 @@
 //! * [`scripted_player`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
 //! * [`shot_stats`]: hits drawn by the client compared with hits confirmed by the server.
 //! * [`stepped_match`]: a match under stepped time; equal seeds give equal runs.
-//! * [`udp_match`]: a match over UDP, one thread per app; [`reconnect`]: reconnection of its clients.
+//! * [`udp_match`]: a match over UDP, one thread per app; [`app_threads`]: those threads; [`reconnect`]:
+//!   reconnection of its clients.
 //! * [`match_report`]: the table and the JSON report of a match.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
@@ -16,6 +17,7 @@
 //! * [`teleport`]: a study of four teleport implementations, without the shooter and without a network.
 
 pub mod app;
+pub mod app_threads;
 pub mod arena;
 pub mod args;
 pub mod connection;

@@ -2,35 +2,41 @@
 //!
 //! * [`display`]: check for a screen.
 //! * [`WindowArgs`]: command-line options of a window; [`add_window`] opens it.
-//! * [`ui`]: text, lines and buttons; [`slider`]: sliders.
+//! * [`ui`]: text, lines, panels, buttons and sliders; [`LiveText`] and [`ShownIf`]: texts and nodes that
+//!   systems provide.
 //! * [`link_controls`]: sliders and buttons for the conditions of the simulated link.
+//! * [`scene`]: camera, light, materials and the kart's visual; [`cursor`]: grab of the mouse.
 
+mod bindings;
 mod checker;
+pub mod cursor;
 mod display;
 pub mod link_controls;
-pub mod slider;
-mod timed_exit;
+pub mod scene;
 pub mod ui;
 
-use std::{path::PathBuf, process::ExitCode};
+use core::time::Duration;
+use std::path::PathBuf;
 
 use bevy::{
     log::{Level, LogPlugin},
     prelude::*,
+    render::view::screenshot::{Screenshot, save_to_disk},
+    time::common_conditions::once_after_real_delay,
     window::{PresentMode, WindowResolution},
     winit::WinitSettings,
 };
 use bevy_unlag::guard::limit_logs;
 use clap::Args;
 
+pub use bindings::{LiveText, ShownIf};
 pub use checker::checkerboard;
 pub use display::display;
-pub use timed_exit::TimedPlugin;
 
 use crate::args::size;
 
-/// Options of a window.
-#[derive(Args, Clone, Debug)]
+/// Options of a window; a resource of its app.
+#[derive(Args, Resource, Clone, Debug)]
 pub struct WindowArgs {
     /// Let a script play in the window.
     #[arg(long)]
@@ -70,17 +76,16 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32,
     app.add_plugins(DefaultPlugins.set(window).set(log))
         // A client in the background must still respond to the server.
         .insert_resource(WinitSettings::continuous())
-        .add_plugins(TimedPlugin {
-            screenshot: args.screenshot.clone().map(|path| (seconds, path)),
-            exit_after: args.screenshot.is_some().then_some(seconds + 2.0),
-        });
-}
-
-/// Returns the exit code of the process.
-#[must_use]
-pub fn exit_code(exit: AppExit) -> ExitCode {
-    match exit {
-        AppExit::Success => ExitCode::SUCCESS,
-        AppExit::Error(code) => ExitCode::from(code.get()),
+        .insert_resource(args.clone())
+        .add_plugins((bindings::plugin, link_controls::plugin));
+    if let Some(path) = args.screenshot.clone() {
+        let after = |seconds| once_after_real_delay(Duration::from_secs_f32(seconds));
+        let save = move |mut commands: Commands| {
+            commands.spawn(Screenshot::primary_window()).observe(save_to_disk(path.clone()));
+        };
+        let exit = |mut exit: MessageWriter<AppExit>| {
+            exit.write(AppExit::Success);
+        };
+        app.add_systems(Update, (save.run_if(after(seconds)), exit.run_if(after(seconds + 2.0))));
     }
 }

@@ -2,19 +2,17 @@
 
 use core::time::Duration;
 use std::{
-    net::{Ipv4Addr, SocketAddr},
+    net::SocketAddr,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering},
-        mpsc,
     },
-    thread::{self, JoinHandle},
+    thread,
     time::Instant,
 };
 
 use bevy::{app::TerminalCtrlCHandlerPlugin, prelude::*};
 use bevy_unlag::{
-    core::Interpolation,
     guard::{JoinRefused, KickedByServer},
     link_conditioner::LinkConditions,
     net::{ProtocolMismatch, RateMismatch, ServerShutdown, ServerStopped, SetupMismatch, Shutdown},
@@ -26,41 +24,18 @@ use lightyear::prelude::{Client, Connected};
 
 use crate::{
     app::{self, ServerOptions},
+    app_threads::{self, AppThreads, CLIENT_FRAME, run},
     connection,
     hero::AnyPlayer,
     match_report::{MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     scripted_player::ScriptedPlayer,
-    weapon_set::WeaponSet,
 };
 
-/// Interval at which a server polls its sockets. The tick rate is independent of it.
-const SERVER_FRAME: Duration = Duration::from_millis(4);
-/// Frame time of a headless client.
-const CLIENT_FRAME: Duration = Duration::from_millis(10);
 /// Time between a dedicated server's shutdown notice to its players and the shutdown.
 const SHUTDOWN_NOTICE: Duration = Duration::from_secs(5);
 /// Time after which a server that does not respond counts as absent.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
-
-/// Stop flag for threads: set it, or drop the [`ServerThread`]. Bots share it.
-pub type Stop = Arc<AtomicBool>;
-
-/// Runs an app frame by frame, at intervals of `frame`, until `more` returns false.
-pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> bool) {
-    let mut due = Instant::now();
-    while more(app) {
-        app.update();
-        due += frame;
-        let now = Instant::now();
-        if due > now {
-            thread::sleep(due - now);
-        } else if now - due > Duration::from_millis(250) {
-            // Do not try to catch up after a long stall.
-            due = now;
-        }
-    }
-}
 
 /// Debug controls of a server in another thread, for testing.
 #[derive(Resource, Clone, Debug, Default)]
@@ -107,14 +82,13 @@ impl ServerDebugHandle {
     }
 }
 
-/// A dedicated server in a thread.
+/// A dedicated server in a thread, which ends when this is dropped.
 pub struct ServerThread {
     /// Address to connect to.
     pub address: SocketAddr,
     /// Debug controls of the server.
     pub switches: ServerDebugHandle,
-    stop: Stop,
-    thread: Option<JoinHandle<()>>,
+    _thread: AppThreads,
 }
 
 impl ServerThread {
@@ -123,50 +97,21 @@ impl ServerThread {
     /// # Errors
     /// Returns one line when the port is taken.
     pub fn start(port: u16, options: ServerOptions) -> Result<Self, String> {
-        let stop = Stop::default();
-        let stopped = stop.clone();
-        let switches = ServerDebugHandle::default();
+        let (switches, mut thread) = (ServerDebugHandle::default(), AppThreads::default());
         let obeyed = switches.clone();
-        let (tell, told) = mpsc::channel();
-        let thread = thread::spawn(move || {
-            let ready = tell.clone();
+        let address = thread.spawn_server(move |more, ready| {
             let access = ServerAccess::development(connection::PROTOCOL_ID);
-            let served = serve_with_handle(
-                port,
-                &access,
-                options,
-                &stopped,
-                &obeyed,
-                |_| (),
-                |port| {
-                    let _ = ready.send(Ok(port));
-                },
-            );
-            if let Err(line) = served {
-                let _ = tell.send(Err(line));
-            }
-        });
-        let port =
-            told.recv().unwrap_or_else(|_| Err("the server's thread ended unexpectedly".to_owned()))?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        Ok(Self { address, switches, stop, thread: Some(thread) })
+            app_threads::serve(&mut app::server(options), port, &access, ready, |app| {
+                obeyed.apply(app.world_mut());
+                more()
+            })
+        })?;
+        Ok(Self { address, switches, _thread: thread })
     }
 }
 
-impl Drop for ServerThread {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            error!("the server's thread panicked");
-        }
-    }
-}
-
-/// Runs a dedicated server on `port` until `stop` is set, and passes the bound port to `ready`. On Ctrl-C
-/// the server notifies its players and shuts down a few seconds later; a second Ctrl-C ends the process at
-/// once.
+/// Runs a dedicated server on `port`, and passes the bound port to `ready`. On Ctrl-C the server notifies its
+/// players and shuts down a few seconds later; a second Ctrl-C ends the process at once.
 ///
 /// # Errors
 /// Returns one line when the port is taken.
@@ -174,15 +119,14 @@ pub fn serve(
     port: u16,
     access: &ServerAccess,
     options: ServerOptions,
-    stop: &AtomicBool,
     ready: impl FnOnce(u16),
 ) -> Result<(), String> {
-    let prepare = |app: &mut App| {
-        app.add_plugins(TerminalCtrlCHandlerPlugin).add_observer(
-            |_: On<ServerStopped>, mut commands: Commands| commands.insert_resource(ServerHasStopped),
-        );
-    };
-    serve_with_handle(port, access, options, stop, &ServerDebugHandle::default(), prepare, ready)
+    let mut app = app::server(options);
+    app.add_plugins(TerminalCtrlCHandlerPlugin).add_observer(
+        |_: On<ServerStopped>, mut commands: Commands| commands.insert_resource(ServerHasStopped),
+    );
+    let mut closing = false;
+    app_threads::serve(&mut app, port, access, ready, |app| should_continue(app.world_mut(), &mut closing))
 }
 
 /// Marker: the server has shut down.
@@ -201,33 +145,6 @@ fn should_continue(world: &mut World, closing: &mut bool) -> bool {
     !world.contains_resource::<ServerHasStopped>()
 }
 
-fn serve_with_handle(
-    port: u16,
-    access: &ServerAccess,
-    options: ServerOptions,
-    stop: &AtomicBool,
-    switches: &ServerDebugHandle,
-    prepare: impl FnOnce(&mut App),
-    ready: impl FnOnce(u16),
-) -> Result<(), String> {
-    connection::check_port_is_free(port)?;
-    let mut app = app::server(options);
-    prepare(&mut app);
-    connection::listen_udp_with_access(&mut app, port, access);
-    bevy_unlag_testkit::finish(&mut app);
-    app.update();
-    // Another process may have taken the port in the meantime.
-    let bound = connection::bound_port(app.world_mut())
-        .ok_or_else(|| format!("cannot listen on UDP port {port}; choose another one with --port"))?;
-    ready(bound);
-    let mut closing = false;
-    run(&mut app, SERVER_FRAME, |app| {
-        switches.apply(app.world_mut());
-        should_continue(app.world_mut(), &mut closing) && !stop.load(Ordering::Relaxed)
-    });
-    Ok(())
-}
-
 /// Configuration of a scripted player.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerOptions {
@@ -237,28 +154,25 @@ pub struct PlayerOptions {
     pub seed: u64,
     /// Its link conditions; the same one-way values apply to the uplink and the downlink.
     pub conditions: LinkConditions,
-    /// Weapons of the game; the same as the server's.
-    pub weapon_set: WeaponSet,
-    /// Interpolation of remote pawns; the same as the server's.
-    pub interpolation: Interpolation,
+    /// Options of the server.
+    pub server: ServerOptions,
 }
 
-/// Starts bots in threads, which play until `stop` is set.
-pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec<JoinHandle<()>> {
-    let start = |player: PlayerOptions| {
-        let stop = stop.clone();
-        thread::spawn(move || match reconnect::development_client(server) {
-            Ok((bot, _)) => {
-                run(&mut client(bot, player), CLIENT_FRAME, |_| !stop.load(Ordering::Relaxed));
-            }
+/// Starts bots in threads.
+#[must_use]
+pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>) -> AppThreads {
+    let mut threads = AppThreads::default();
+    for player in options {
+        threads.spawn(move |more| match reconnect::development_client(server) {
+            Ok((bot, _)) => run(&mut client(bot, player), CLIENT_FRAME, |_| more()),
             Err(error) => error!("bot {} cannot join: {error}", player.player),
-        })
-    };
-    options.into_iter().map(start).collect()
+        });
+    }
+    threads
 }
 
 fn client(client: TokenClient, player: PlayerOptions) -> App {
-    let mut app = app::scripted_client(player.seed, player.weapon_set, player.interpolation, false);
+    let mut app = app::scripted_client(player.seed, player.server);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
     connection::connect_udp_with_token(&mut app, client, sim);
     bevy_unlag_testkit::finish(&mut app);
@@ -336,14 +250,11 @@ impl ConnectionMonitor {
     /// has lost its connection.
     pub fn fatal_error(&mut self, world: &mut World) -> Option<String> {
         let server = self.server;
-        if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
-            return Some(format!("at {server}: {mismatch}"));
-        }
-        if let Some(mismatch) = world.resource_mut::<Messages<RateMismatch>>().drain().next() {
-            return Some(format!("at {server}: {mismatch}"));
-        }
-        if let Some(kicked) = world.resource_mut::<Messages<KickedByServer>>().drain().next() {
-            return Some(format!("at {server}: {kicked}"));
+        let fatal = first::<ProtocolMismatch>(world)
+            .or_else(|| first::<RateMismatch>(world))
+            .or_else(|| first::<KickedByServer>(world));
+        if let Some(line) = fatal {
+            return Some(format!("at {server}: {line}"));
         }
         if let Some(shutdown) = world.resource_mut::<Messages<ServerShutdown>>().drain().last() {
             self.notice = Some(shutdown.to_string());
@@ -401,6 +312,11 @@ impl ConnectionMonitor {
     }
 }
 
+/// Takes the messages of a type, and returns the first one.
+fn first<M: Message + ToString>(world: &mut World) -> Option<String> {
+    world.resource_mut::<Messages<M>>().drain().next().map(|message| message.to_string())
+}
+
 /// Plays a whole match over UDP: a server and scripted players, each in a thread.
 ///
 /// # Errors
@@ -415,8 +331,7 @@ pub fn play_match(
     let host = ServerThread::start(0, server)?;
     let start = |i: u64| {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(i);
-        let ServerOptions { weapon_set, interpolation, .. } = server;
-        let player = PlayerOptions { player: i + 1, seed, conditions, weapon_set, interpolation };
+        let player = PlayerOptions { player: i + 1, seed, conditions, server };
         let address = host.address;
         thread::spawn(move || play(address, player, seconds))
     };

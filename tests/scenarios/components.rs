@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{DrawnViewTime, Interpolate, Interpolation, InterpolationSpan, Tick, Wire},
+    core::{DrawnViewTime, Interpolate, InterpolationSpan, Tick, Wire},
     link_conditioner::LinkConditions,
     movement::CapsuleState,
     net::{ReplicateSmoothed, ReplicatedPawn},
@@ -13,7 +13,6 @@ use lightyear::prelude::{ControlledBy, NetworkTarget, Replicate};
 use unlag_examples::{
     app::{self, ServerOptions, TICK},
     connection,
-    weapon_set::WeaponSet,
 };
 
 /// The direction of a turret.
@@ -35,7 +34,7 @@ fn turret_value(tick: f32) -> f32 {
 #[test]
 fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
     let mut server = app::server(ServerOptions::default());
-    let mut client = app::scripted_client(3, WeaponSet::Rifle, Interpolation::Hermite, false);
+    let mut client = app::scripted_client(3, ServerOptions::default());
     for app in [&mut server, &mut client] {
         app.replicate_smoothed::<Turret>();
         app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));

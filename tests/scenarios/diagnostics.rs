@@ -27,7 +27,7 @@ fn run_pair(
     every_frame: fn(&mut World),
 ) -> (Vec<ReportedIssue>, Vec<ReportedIssue>) {
     let mut server = app::server(options);
-    let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
+    let mut client = app::scripted_client(3, Default::default());
     for app in [&mut server, &mut client] {
         app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
     }

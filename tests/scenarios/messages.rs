@@ -184,7 +184,7 @@ impl Game {
         bevy_unlag_testkit::finish(&mut server);
         let mut clients = Vec::new();
         for i in 0..count {
-            let mut client = app::scripted_client(i, Default::default(), Default::default(), false);
+            let mut client = app::scripted_client(i, Default::default());
             protocol(&mut client);
             client
                 .insert_resource(ScriptedPlayer::idle())

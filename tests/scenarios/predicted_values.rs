@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{Interpolate, Interpolation, InterpolationSpan, Tick, Wire},
+    core::{Interpolate, InterpolationSpan, Tick, Wire},
     link_conditioner::LinkConditions,
     net::{Bandwidth, MessageClass, NetSystems, ReplicatePredicted, ReplicateSmoothed, ValueRequest},
     prediction::PredictedValue,
@@ -13,7 +13,6 @@ use lightyear::prelude::ControlledBy;
 use unlag_examples::{
     app::{self, ServerOptions, TICK},
     connection,
-    weapon_set::WeaponSet,
 };
 
 use crate::{hold_still, own_id};
@@ -72,7 +71,7 @@ impl TestMatch {
             LinkConditions { latency: TICK * 9, jitter: TICK, loss: 0.1, ..LinkConditions::PERFECT };
         let mut clients = Vec::new();
         for i in 1..=2 {
-            let mut client = app::scripted_client(i, WeaponSet::Rifle, Interpolation::Hermite, false);
+            let mut client = app::scripted_client(i, ServerOptions::default());
             client.replicate_predicted::<Hat>();
             // Three frames per tick.
             client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK / 3));

@@ -63,7 +63,7 @@ fn is_registered(registry: &TypeRegistry, crate_name: &str, name: &str) -> bool 
 
 #[test]
 fn public_types_are_reflected_and_registered() {
-    let client = app::scripted_client(3, Default::default(), Default::default(), false);
+    let client = app::scripted_client(3, Default::default());
     let apps = [app::server(Default::default()), client];
     let registries = apps.each_ref().map(|app| app.world().resource::<AppTypeRegistry>().read());
     // The tests of the other crates name their registered types.

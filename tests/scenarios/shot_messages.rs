@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{DrawnViewTime, Interpolation},
+    core::DrawnViewTime,
     prelude::*,
     weapons::{
         DrawnProjectile, ProjectileAppeared, ProjectileDisappeared, ProjectileEndKind, ProjectileLaunch,
@@ -51,9 +51,13 @@ fn record_messages(
     received.damage.extend(damage.read());
 }
 
+fn all_weapons() -> ServerOptions {
+    ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() }
+}
+
 /// Starts a match of two idle players with all weapons.
 fn start_idle_match() -> Match {
-    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
+    let server = all_weapons();
     let conditions = crate::link_150();
     let mut game = start(MatchOptions { players: 2, conditions, server, ..MatchOptions::default() });
     for app in game.apps_mut() {
@@ -100,7 +104,7 @@ fn pawn(game: &mut Match, id: NetId) -> (Entity, Entity) {
 
 /// Creates a client that has not joined yet.
 fn late_joiner() -> App {
-    let mut client = app::scripted_client(99, WeaponSet::All, Interpolation::default(), false);
+    let mut client = app::scripted_client(99, all_weapons());
     client.insert_resource(TimeUpdateStrategy::ManualDuration(seconds(0.01)));
     client
         .insert_resource(ScriptedPlayer::idle())

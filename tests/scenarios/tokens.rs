@@ -70,8 +70,7 @@ impl TokenServer {
 
     /// Creates a client that connects with `token`, from its own address.
     fn connect(&mut self, token: &[u8], conditions: LinkConditions) -> App {
-        let mut client =
-            app::scripted_client(self.port.into(), Default::default(), Default::default(), false);
+        let mut client = app::scripted_client(self.port.into(), Default::default());
         client.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
         client.init_resource::<ReceivedRefusals>().init_resource::<ReceivedKicks>();
         client.add_systems(

@@ -2,13 +2,12 @@
 
 use std::net::UdpSocket;
 
-use bevy_unlag::{core::Interpolation, link_conditioner::LinkConditions};
+use bevy_unlag::link_conditioner::LinkConditions;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::{
     app::ServerOptions,
     connection,
     udp_match::{self, PlayerOptions, ServerThread},
-    weapon_set::WeaponSet,
 };
 
 fn player(number: u64) -> PlayerOptions {
@@ -16,8 +15,7 @@ fn player(number: u64) -> PlayerOptions {
         player: number,
         seed: number,
         conditions: LinkConditions::PERFECT,
-        weapon_set: WeaponSet::default(),
-        interpolation: Interpolation::default(),
+        server: ServerOptions::default(),
     }
 }
 

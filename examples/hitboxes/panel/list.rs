@@ -12,18 +12,9 @@ use crate::{
 /// Number of visible lines.
 const LINES: usize = 21;
 
-/// Fills the list.
-pub struct ListPlugin;
-
-impl Plugin for ListPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Update, fill);
-    }
-}
-
 /// Cell of a line: the name or the kind of its box.
 #[derive(Component, Clone, Copy)]
-enum Cell {
+pub enum Cell {
     Name(usize),
     Kind(usize),
 }
@@ -44,7 +35,8 @@ pub fn name(hit_box: &FileBox) -> String {
     }
 }
 
-fn fill(
+/// Fills the list.
+pub fn fill(
     document: Res<Document>,
     strays: Res<BoxesOutsideBounds>,
     mut cells: Query<(&Cell, &mut Text, &mut TextColor)>,
@@ -56,30 +48,23 @@ fn fill(
     // Keeps the selected box in view.
     let first = document.selected.saturating_sub(LINES / 2).min(boxes.len().saturating_sub(LINES));
     for (cell, mut text, mut paint) in &mut cells {
-        let row = match cell {
-            Cell::Name(row) | Cell::Kind(row) => first + row,
-        };
+        let (Cell::Name(row) | Cell::Kind(row)) = cell;
+        let row = first + row;
         let Some(hit_box) = boxes.get(row) else {
             text.set_if_neq(Text::default());
             continue;
         };
+        let is_out = strays.0.contains(&row);
         let (words, tint) = match cell {
             Cell::Name(_) => {
                 let mark = if row == document.selected { "> " } else { "  " };
-                let tint = if strays.0.contains(&row) { Color::srgb(1.0, 0.35, 0.3) } else { TEXT };
+                let tint = if is_out { Color::srgb(1.0, 0.35, 0.3) } else { TEXT };
                 (format!("{mark}{}", name(hit_box)), tint)
             }
             Cell::Kind(_) => {
-                let form = match Form::of(&hit_box.shape) {
-                    Form::Box => "box",
-                    Form::Ball => "ball",
-                    Form::Capsule => "capsule",
-                };
-                let out = if strays.0.contains(&row) { "OUT  " } else { "" };
-                (
-                    format!("{out}{form}  {:?}  x{}", hit_box.group, hit_box.factor),
-                    colour(hit_box.group).into(),
-                )
+                let (out, form) = (if is_out { "OUT  " } else { "" }, Form::of(&hit_box.shape).name());
+                let words = format!("{out}{form}  {:?}  x{}", hit_box.group, hit_box.factor);
+                (words, colour(hit_box.group).into())
             }
         };
         text.set_if_neq(Text(words));

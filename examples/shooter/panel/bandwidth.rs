@@ -2,86 +2,61 @@
 
 use core::fmt::Write;
 
-use bevy::{prelude::*, time::common_conditions::on_real_timer};
+use bevy::prelude::*;
 use bevy_unlag::net::{Bandwidth, ClassTraffic, DownlinkBudget, GameMessageStats, MessageClass};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
-use unlag_examples::screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label};
+use unlag_examples::screen::{
+    LiveText, ShownIf,
+    ui::{TEXT, banner, label, shaded},
+};
 
 /// Key that toggles the table.
-pub const KEY: KeyCode = KeyCode::F6;
+const KEY: KeyCode = KeyCode::F6;
 /// Font size of the table; Bevy's built-in font is monospaced.
 const SMALL: f32 = 11.0;
 
-/// Shows the table while it is enabled.
-pub struct BandwidthPlugin {
-    /// Whether the table is shown at first.
-    pub shown: bool,
-}
+/// Whether the table is shown.
+#[derive(Resource)]
+pub struct ShowsTable(pub bool);
 
-impl Plugin for BandwidthPlugin {
-    fn build(&self, app: &mut App) {
-        let shown = self.shown;
-        app.add_systems(Startup, move |commands: Commands| spawn(commands, shown))
-            .add_systems(Update, (toggle, write.run_if(on_real_timer(TEXT_INTERVAL))));
-    }
-}
-
-#[derive(Component)]
-struct Table;
-
-fn spawn(mut commands: Commands, shown: bool) {
+/// Spawns the table.
+pub fn spawn(mut commands: Commands) {
+    let shown = ShownIf::new(&mut commands, |shows: Res<ShowsTable>| shows.0);
+    let text = LiveText::new(&mut commands, text);
     commands.spawn((
-        Table,
-        if shown { Visibility::Visible } else { Visibility::Hidden },
+        banner(2.0),
+        shown,
         // Covers the scores: a small window has no other space for it.
         GlobalZIndex(1),
-        Pickable::IGNORE,
-        Node {
-            position_type: PositionType::Absolute,
-            top: px(12),
-            width: percent(100),
-            justify_content: JustifyContent::Center,
-            ..default()
-        },
         children![(
             Pickable::IGNORE,
-            BackgroundColor(SHADE.with_alpha(0.98)),
-            Node { padding: UiRect::all(px(8)), border_radius: BorderRadius::all(px(6)), ..default() },
-            children![(label("", SMALL, TEXT), Pickable::IGNORE, TableText)],
+            shaded(Node::default()),
+            children![(label("", SMALL, TEXT), Pickable::IGNORE, text)],
         )],
     ));
 }
 
-#[derive(Component)]
-struct TableText;
-
-fn toggle(keys: Res<ButtonInput<KeyCode>>, mut tables: Query<&mut Visibility, With<Table>>) {
+/// Shows and hides the table.
+pub fn toggle(keys: Res<ButtonInput<KeyCode>>, mut shows: ResMut<ShowsTable>) {
     if keys.just_pressed(KEY) {
-        for mut table in &mut tables {
-            let hidden = *table == Visibility::Hidden;
-            *table = if hidden { Visibility::Visible } else { Visibility::Hidden };
-        }
+        shows.0 = !shows.0;
     }
 }
 
-fn write(
+fn text(
+    shows: Res<ShowsTable>,
     bandwidth: Res<Bandwidth>,
     messages: Res<GameMessageStats>,
     budget: Option<Res<DownlinkBudget>>,
     links: Query<Has<ClientOf>, (With<Connected>, Or<(With<Client>, With<ClientOf>)>)>,
-    tables: Query<&Visibility, With<Table>>,
-    mut texts: Query<&mut Text, With<TableText>>,
-) {
-    if tables.iter().all(|table| *table == Visibility::Hidden) {
-        return;
+) -> String {
+    if !shows.0 {
+        return String::new();
     }
     // A server adds up all its links.
     let clients = links.iter().filter(|server| *server).count().max(1) as f32;
     let budget = budget.as_deref().copied().unwrap_or_default().bytes_per_second as f32 * clients;
-    let text = table(&bandwidth, budget, &messages);
-    for mut shown in &mut texts {
-        shown.set_if_neq(Text(text.clone()));
-    }
+    table(&bandwidth, budget, &messages)
 }
 
 /// Message classes that count against the downlink budget.

@@ -1,7 +1,7 @@
 //! Debug controls: clock speed, forced corrections, dropped packets, and the debug views of corrections and
 //! shots.
 
-use bevy::{prelude::*, ui_widgets::ValueChange};
+use bevy::prelude::*;
 use bevy_unlag::{
     net::GameSpeed,
     prediction::{ClockSteering, CorrectionView, PredictionDebug},
@@ -11,8 +11,9 @@ use bevy_unlag::{
 use lightyear::prelude::Client;
 use unlag_examples::{
     screen::{
-        slider::{SliderRangeInfo, SliderSetting, Sliders, spawn_slider},
-        ui::column,
+        ShownIf,
+        link_controls::has_link,
+        ui::{column, slider},
     },
     udp_match::ServerDebugHandle,
 };
@@ -24,110 +25,54 @@ const SHOTS_KEY: KeyCode = KeyCode::F5;
 /// Deviation from the normal clock speed below which the slider snaps to it.
 const NORMAL_SPEED_SNAP: f32 = 0.04;
 
-/// Applies the debug controls, and shows their values.
-pub struct SwitchesPlugin;
-
-impl Plugin for SwitchesPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_observer(turn).add_systems(
-            Update,
-            (
-                show,
-                show_what_applies,
-                steer.run_if(resource_exists_and_changed::<GameSpeed>),
-                tell_server,
-                toggle_views,
-                fetch_shots,
-            ),
-        );
-    }
+/// Applies the debug controls.
+pub fn plugin(app: &mut App) {
+    app.add_systems(
+        Update,
+        (steer.run_if(resource_exists_and_changed::<GameSpeed>), tell_server, toggle_views, fetch_shots),
+    );
 }
 
-#[derive(Component, Clone, Copy)]
-enum DebugControl {
-    /// Speed of the own clock.
-    Clock,
-    /// Share of acknowledgements that the server turns into corrections.
-    Forced,
-    /// Share of the own move packets that are dropped.
-    Dropped,
-}
-
-impl SliderSetting for DebugControl {
-    fn scale(self) -> SliderRangeInfo {
-        let (name, least, largest, decimals) = match self {
-            Self::Clock => ("Own clock", 0.5, 2.0, 2),
-            Self::Forced => ("Forced corrections", 0.0, 100.0, 0),
-            Self::Dropped => ("Dropped move packets", 0.0, 100.0, 0),
-        };
-        SliderRangeInfo { name, least, largest, decimals }
-    }
-}
-
-/// Condition under which a control applies.
-#[derive(Component, Clone, Copy)]
-enum AppliesTo {
-    /// The app is a client, whose clock affects only itself.
-    Link,
-    /// The process has a server.
-    Server,
-}
-
-pub fn spawn_switches(panel: &mut ChildSpawnerCommands) {
-    panel.spawn((AppliesTo::Link, column())).with_children(|panel| {
-        spawn_slider(panel, DebugControl::Clock);
-        spawn_slider(panel, DebugControl::Dropped);
-    });
-    panel
-        .spawn((AppliesTo::Server, column()))
-        .with_children(|panel| spawn_slider(panel, DebugControl::Forced));
-}
-
-fn turn(
-    change: On<ValueChange<f32>>,
-    mut knobs: Sliders<DebugControl>,
-    mut speed: ResMut<GameSpeed>,
-    mut debug: ResMut<PredictionDebug>,
-) {
-    let value = change.value;
-    match knobs.changed(&change) {
-        Some(DebugControl::Clock) => {
-            speed.0 = if (value - 1.0).abs() < NORMAL_SPEED_SNAP { 1.0 } else { value }
-        }
-        Some(DebugControl::Forced) => debug.force_corrections = value / 100.0,
-        Some(DebugControl::Dropped) => debug.drop_packets = value / 100.0,
-        None => {}
-    }
-}
-
-fn show(mut knobs: Sliders<DebugControl>, speed: Res<GameSpeed>, debug: Res<PredictionDebug>) {
-    let value = |switch| match switch {
-        DebugControl::Clock => speed.0,
-        DebugControl::Forced => debug.force_corrections * 100.0,
-        DebugControl::Dropped => debug.drop_packets * 100.0,
+/// Spawns the sliders. A client's clock and packets affect only itself; corrections are forced where the
+/// process has a server.
+pub fn spawn(panel: &mut ChildSpawnerCommands) {
+    let of_client = ShownIf::new(&mut panel.commands(), has_link);
+    let of_server = |links: Query<(), (With<NetSim>, With<Client>)>,
+                     server: Option<Res<ServerDebugHandle>>| {
+        server.is_some() || !has_link(links)
     };
-    knobs.show(value, |switch| match switch {
-        DebugControl::Clock => format!("{:.2} x", value(switch)),
-        DebugControl::Forced | DebugControl::Dropped => format!("{:.0} %", value(switch)),
+    let of_server = ShownIf::new(&mut panel.commands(), of_server);
+    let percent = |share: f32| (share * 100.0, format!("{:.0} %", share * 100.0));
+    panel.spawn((of_client, column())).with_children(|panel| {
+        slider(
+            panel,
+            "Own clock",
+            (0.5, 2.0),
+            2,
+            |speed: Res<GameSpeed>| (speed.0, format!("{:.2} x", speed.0)),
+            |In(value): In<f32>, mut speed: ResMut<GameSpeed>| {
+                speed.0 = if (value - 1.0).abs() < NORMAL_SPEED_SNAP { 1.0 } else { value };
+            },
+        );
+        slider(
+            panel,
+            "Dropped move packets",
+            (0.0, 100.0),
+            0,
+            move |debug: Res<PredictionDebug>| percent(debug.drop_packets),
+            |In(value): In<f32>, mut debug: ResMut<PredictionDebug>| debug.drop_packets = value / 100.0,
+        );
     });
-}
-
-fn show_what_applies(
-    links: Query<(), (With<NetSim>, With<Client>)>,
-    server: Option<Res<ServerDebugHandle>>,
-    mut parts: Query<(&AppliesTo, &mut Node)>,
-) {
-    let client = !links.is_empty();
-    for (needs, mut node) in &mut parts {
-        let applies = match needs {
-            AppliesTo::Link => client,
-            AppliesTo::Server => server.is_some() || !client,
-        };
-        let wanted = if applies { Display::Flex } else { Display::None };
-        if node.display != wanted {
-            node.display = wanted;
-        }
-    }
+    panel.spawn((of_server, column())).with_children(|panel| {
+        slider(
+            panel,
+            "Forced corrections",
+            (0.0, 100.0),
+            0,
+            move |debug: Res<PredictionDebug>| percent(debug.force_corrections),
+            |In(value): In<f32>, mut debug: ResMut<PredictionDebug>| debug.force_corrections = value / 100.0,
+        );
+    });
 }
 
 /// Disables clock steering while the clock speed is set wrong on purpose, and restarts it from scratch

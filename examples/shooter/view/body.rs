@@ -7,6 +7,7 @@ use bevy_unlag::{
     rewind::HUMANOID_LIMBS,
     weapons::HeldWeapon,
 };
+use unlag_examples::screen::scene::visible;
 
 use super::weapon::WeaponModel;
 
@@ -22,18 +23,14 @@ const MUZZLE: f32 = 0.7;
 const LOWERED: f32 = 0.9;
 
 /// Draws every pawn except the own.
-pub struct BodyPlugin;
-
-impl Plugin for BodyPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_observer(hide_own).add_systems(Update, build_bodies).add_systems(
-            PostUpdate,
-            (pose_bodies, pose_weapons)
-                .after(VisualSystems::Draw)
-                .before(TransformSystems::Propagate)
-                .before(VisibilitySystems::VisibilityPropagate),
-        );
-    }
+pub fn plugin(app: &mut App) {
+    app.add_observer(hide_own).add_systems(Update, build_bodies).add_systems(
+        PostUpdate,
+        (pose_bodies, pose_weapons)
+            .after(VisualSystems::Draw)
+            .before(TransformSystems::Propagate)
+            .before(VisibilitySystems::VisibilityPropagate),
+    );
 }
 
 /// A limb of a pawn. It is not a child of the pawn: its pose is in world space, and the pawn's transform is
@@ -108,14 +105,13 @@ fn pose_bodies(
     mut limbs: Query<(&LimbIndex, &mut Transform, &mut Visibility)>,
 ) {
     for (drawn, rig, body) in &pawns {
-        let wanted = if drawn.pose.alive { Visibility::Inherited } else { Visibility::Hidden };
         let mut room = LimbPoses::default();
         let poses = rig.in_world(&drawn.pose, &mut room);
         for entity in body.iter() {
             let Ok((index, mut transform, mut visibility)) = limbs.get_mut(entity) else { continue };
             let Some(pose) = poses.get(usize::from(index.0)) else { continue };
             *transform = Transform::from_isometry(*pose);
-            visibility.set_if_neq(wanted);
+            visibility.set_if_neq(visible(drawn.pose.alive));
         }
     }
 }
@@ -149,7 +145,7 @@ fn pose_weapons(
             let Some(translation) = grip(&drawn.pose, rig, model.raised) else { continue };
             let look = rotation * Quat::from_rotation_x(pitch - LOWERED * model.lowered);
             *transform = Transform { translation, rotation: look, scale: Vec3::splat(WEAPON_SCALE) };
-            visibility.set_if_neq(if alive { Visibility::Inherited } else { Visibility::Hidden });
+            visibility.set_if_neq(visible(alive));
         }
     }
 }

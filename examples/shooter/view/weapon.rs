@@ -10,13 +10,8 @@ use bevy_unlag::{
 const EASE: f32 = 12.0;
 
 /// Builds the model of every [`WeaponModel`].
-pub struct WeaponModelPlugin;
-
-impl Plugin for WeaponModelPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Startup, make_parts)
-            .add_systems(PostUpdate, dress.before(TransformSystems::Propagate));
-    }
+pub fn plugin(app: &mut App) {
+    app.add_systems(Startup, make_parts).add_systems(PostUpdate, dress.before(TransformSystems::Propagate));
 }
 
 /// Shows a weapon. The grip is at this entity's origin, and the muzzle points to -Z.

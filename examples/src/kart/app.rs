@@ -1,7 +1,7 @@
 //! Server and client apps of the kart race, built from the suite's generic plugins. They are the
 //! counterparts of `UnlagServerPlugins` and `UnlagClientPlugins` for another pawn.
 
-use bevy::{prelude::*, state::app::StatesPlugin};
+use bevy::prelude::*;
 use bevy_unlag::{
     movement::{KartConfig, KartModel, KartPlugin, KartState, MovementPlugin, PawnCollision},
     net::{NetModelPlugin, NetworkedPawn, UnlagClientNetPlugin, UnlagServerNetPlugin},
@@ -10,6 +10,7 @@ use bevy_unlag::{
     rewind::RewindPlugin,
     smoothing::{ProxySimulationPlugin, SmoothingPlugin},
 };
+use bevy_unlag_testkit::headless_app;
 use lightyear::prelude::{
     Connected, ControlledBy, Lifetime,
     server::{ClientOf, Server},
@@ -19,14 +20,6 @@ use super::{
     copies, driver::DriverPlugin, ground_truth, owner_overwrite, race_settings, race_settings::RaceSettings,
     track,
 };
-
-/// Creates an app with the Bevy plugins that a headless server or client needs.
-fn headless() -> App {
-    let mut app = App::new();
-    app.set_error_handler(bevy::ecs::error::warn);
-    app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
-    app
-}
 
 /// Adds the plugins that server and client share.
 fn add_shared(app: &mut App) {
@@ -39,7 +32,7 @@ fn add_shared(app: &mut App) {
 
 /// Creates a server without a window.
 pub fn server(switches: RaceSettings, truth: ground_truth::GroundTruth) -> App {
-    let mut app = headless();
+    let mut app = headless_app();
     app.add_plugins((
         UnlagServerNetPlugin::default(),
         NetModelPlugin::<KartModel>::default(),
@@ -71,7 +64,7 @@ pub fn add_client(app: &mut App, switches: RaceSettings) {
 
 /// Creates a client without a window whose kart is driven by a script.
 pub fn driving_client(switches: RaceSettings) -> App {
-    let mut app = headless();
+    let mut app = headless_app();
     add_client(&mut app, switches);
     app.add_plugins(DriverPlugin);
     app

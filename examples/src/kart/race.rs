@@ -3,7 +3,7 @@
 
 use core::{fmt::Write, time::Duration};
 
-use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy::prelude::*;
 use bevy_unlag::{
     core::ProxySmoothing, link_conditioner::LinkConditions, movement::KartState, prelude::*,
     smoothing::PlayoutClocks,
@@ -16,9 +16,9 @@ use super::{
     ground_truth::GroundTruth,
     race_settings::{OwnerMode, RaceSettings},
 };
-use bevy_unlag_testkit::finish;
+use bevy_unlag_testkit::{Client, SteppedApps, finish};
 
-use crate::{app::TICK, connection};
+use crate::connection;
 
 /// Quantization error of positions, in metres: half a millimetre per axis. Errors up to here are ignored.
 const QUANTIZATION_ERROR: f32 = 0.001;
@@ -94,18 +94,9 @@ pub struct RaceReport {
     pub owner: Vec<OwnerRow>,
 }
 
-/// An app, and the time at which its next frame is due.
-struct Runner {
-    app: App,
-    frame: Duration,
-    due: Duration,
-}
-
-/// A server and two clients, stepped in the order in which their frames are due.
+/// A server and two clients: the driver and the watching client.
 struct Race {
-    /// Server, driver, watching client.
-    runners: [Runner; 3],
-    now: Duration,
+    apps: SteppedApps,
     switches: RaceSettings,
 }
 
@@ -115,69 +106,40 @@ impl Race {
         let frame = Duration::from_secs_f64(1.0 / options.fps.clamp(10.0, 1_000.0));
         let mut server = app::server(switches.clone(), truth.clone());
         let listener = connection::listen_in_process(&mut server);
-        let mut driver = app::driving_client(RaceSettings::default());
+        let driver = app::driving_client(RaceSettings::default());
         let mut watcher = app::driving_client(switches.clone());
         watcher.insert_resource(truth).add_plugins(MeterPlugin);
+        let mut apps = SteppedApps::with_listener(server, listener);
         let bad = NetSim::new(options.seed).with(options.conditions);
-        for (app, frame) in [(&mut server, TICK), (&mut driver, frame), (&mut watcher, frame)] {
-            app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
-        }
-        finish(&mut server);
-        connection::join(&mut server, listener, &mut driver, 1, NetSim::new(options.seed + 1))?;
-        finish(&mut driver);
-        connection::join(&mut server, listener, &mut watcher, 2, bad)?;
-        finish(&mut watcher);
         // Staggered, so that no two apps' frames coincide.
-        let runner = |app, frame: Duration, part| Runner { app, frame, due: frame.mul_f64(part) };
-        let runners = [runner(server, TICK, 0.0), runner(driver, frame, 0.31), runner(watcher, frame, 0.77)];
-        let mut race = Self { runners, now: Duration::ZERO, switches };
-        while !race.everyone_drives() {
-            if race.now > Duration::from_secs(20) {
-                return Err("not every client could join within 20 s; try a better --preset".to_owned());
-            }
-            race.run(Duration::from_millis(100));
+        for (mut app, id, sim, part) in
+            [(driver, 1, NetSim::new(options.seed + 1), 0.31), (watcher, 2, bad, 0.77)]
+        {
+            connection::join(&mut apps.server, listener, &mut app, id, sim)?;
+            finish(&mut app);
+            apps.add(app, Client::new(frame, frame.mul_f64(part)));
         }
-        Ok(race)
+        if !apps.run_until(Duration::from_secs(20), everyone_drives) {
+            return Err("not every client could join within 20 s; try a better --preset".to_owned());
+        }
+        Ok(Self { apps, switches })
     }
 
     fn world(&mut self) -> &mut World {
-        self.runners[2].app.world_mut()
-    }
-
-    fn everyone_drives(&mut self) -> bool {
-        let [_, driver, watcher] = &mut self.runners;
-        [driver, watcher].into_iter().all(|runner| {
-            let world = runner.app.world_mut();
-            let mut own = world.query_filtered::<(), (With<LocalControl>, With<KartState>)>();
-            let mut copies = world.query::<(&CopyOf, &DrawnPose)>();
-            let alive = copies.iter(world).filter(|(_, drawn)| drawn.pose.alive).count();
-            own.iter(world).count() == 1 && alive == MODES.len()
-        })
-    }
-
-    /// Advances time by `time`, running each app's frame when it is due.
-    fn run(&mut self, time: Duration) {
-        let end = self.now + time;
-        while let Some(next) = self.runners.iter_mut().min_by_key(|runner| runner.due)
-            && next.due <= end
-        {
-            next.app.update();
-            next.due += next.frame;
-        }
-        self.now = end;
+        self.apps.clients[1].world_mut()
     }
 
     /// Resets the meters, then measures for `seconds`.
     fn measure(&mut self, seconds: f64) {
         let world = self.world();
         world.query::<&mut ErrorMeter>().iter_mut(world).for_each(|mut meter| meter.reset());
-        self.run(Duration::from_secs_f64(seconds));
+        self.apps.run(Duration::from_secs_f64(seconds));
     }
 
     fn rate(&mut self, rate: f32, seconds: f64) -> RateRow {
         self.switches.set_rate(rate);
         // The playout clock adapts to the new rate slowly, so that the change is not visible.
-        self.run(Duration::from_secs(20));
+        self.apps.run(Duration::from_secs(20));
         self.measure(seconds);
         let rate = self.switches.rate();
         let interval = self.switches.interval() as u16;
@@ -196,7 +158,7 @@ impl Race {
     fn owner(&mut self, mode: OwnerMode, seconds: f64) -> OwnerRow {
         self.switches.set_rate(10.0);
         self.switches.set_owner(mode);
-        self.run(Duration::from_secs(3));
+        self.apps.run(Duration::from_secs(3));
         let before = self.replayed();
         self.measure(seconds);
         let replayed = self.replayed() - before;
@@ -212,6 +174,16 @@ impl Race {
         let mut karts = world.query_filtered::<&PredictionStats, With<LocalControl>>();
         karts.iter(world).next().map_or(0, |stats| stats.replayed)
     }
+}
+
+fn everyone_drives(apps: &mut SteppedApps) -> bool {
+    apps.clients.iter_mut().all(|app| {
+        let world = app.world_mut();
+        let mut own = world.query_filtered::<(), (With<LocalControl>, With<KartState>)>();
+        let mut copies = world.query::<(&CopyOf, &DrawnPose)>();
+        let alive = copies.iter(world).filter(|(_, drawn)| drawn.pose.alive).count();
+        own.iter(world).count() == 1 && alive == MODES.len()
+    })
 }
 
 /// Runs a race and returns its report.

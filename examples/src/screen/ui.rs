@@ -1,8 +1,13 @@
-//! Text, lines, panels and buttons.
+//! Texts, lines, panels, buttons and sliders.
 
-use core::time::Duration;
+use bevy::{
+    ecs::component::Mutable,
+    picking::hover::Hovered,
+    prelude::*,
+    ui_widgets::{Button, Slider, SliderPrecision, SliderRange, SliderThumb, SliderValue, TrackClick},
+};
 
-use bevy::{picking::hover::Hovered, prelude::*, ui_widgets::Button};
+use super::bindings::{ButtonSystems, LiveText, SliderSystems};
 
 /// Colour of text.
 pub const TEXT: Color = Color::srgb(0.93, 0.94, 0.96);
@@ -14,16 +19,52 @@ pub const HEADING: Color = Color::srgb(0.55, 0.80, 1.0);
 pub const SHADE: Color = Color::srgba(0.04, 0.05, 0.07, 0.84);
 /// Font size on panels.
 pub const FONT: f32 = 13.0;
-/// Minimum interval between updates of a text.
-pub const TEXT_INTERVAL: Duration = Duration::from_millis(100);
 
 const BUTTON: Color = Color::srgb(0.17, 0.20, 0.25);
 const BUTTON_HOVERED: Color = Color::srgb(0.27, 0.33, 0.42);
 const BUTTON_ACTIVE: Color = Color::srgb(0.10, 0.40, 0.62);
+/// Width and height of a slider's thumb, in pixels.
+const THUMB: f32 = 14.0;
 
 /// Creates a text without line breaks. Bevy's built-in font covers ASCII only.
 pub fn label(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
     (Text::new(text), TextFont::from_font_size(size), TextColor(colour), TextLayout::no_wrap())
+}
+
+/// Returns a node at a fixed position. Set two of its `left`, `right`, `top` and `bottom`.
+#[must_use]
+pub fn placed() -> Node {
+    Node { position_type: PositionType::Absolute, ..default() }
+}
+
+/// Creates a node at the centre of the window, from which its children are placed.
+pub fn centre() -> impl Bundle {
+    let node = Node { left: percent(50), top: percent(50), width: px(0), height: px(0), ..placed() };
+    (Pickable::IGNORE, node)
+}
+
+/// Creates a line across the window whose content is centred. `top` is its place, in percent of the height.
+pub fn banner(top: f32) -> impl Bundle {
+    let (top, justify_content) = (percent(top), JustifyContent::Center);
+    (Pickable::IGNORE, Node { top, width: percent(100), justify_content, ..placed() })
+}
+
+/// Creates a shaded box with rounded corners that stacks its children at `place`.
+pub fn shaded(place: Node) -> impl Bundle {
+    let border_radius = BorderRadius::all(px(6));
+    let padding = UiRect::all(px(8));
+    let node = Node { padding, border_radius, flex_direction: FlexDirection::Column, ..place };
+    (node, BackgroundColor(SHADE))
+}
+
+/// Spawns lines of help in the lower left corner.
+pub fn help(commands: &mut Commands, lines: &[&str]) {
+    let place = Node { left: px(12), bottom: px(10), ..placed() };
+    commands.spawn(shaded(place)).with_children(|help| {
+        for line in lines {
+            help.spawn(label(*line, 12.0, TEXT));
+        }
+    });
 }
 
 /// Marks a panel; [`Hovered`] says whether the mouse is over it.
@@ -31,17 +72,19 @@ pub fn label(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
 #[require(Hovered)]
 pub struct PanelRoot;
 
-/// Returns the node of a panel 300 pixels wide. Set its `left` or `right`.
-#[must_use]
-pub fn panel_node() -> Node {
-    Node {
-        position_type: PositionType::Absolute,
-        top: px(12),
-        width: px(300),
-        padding: UiRect::all(px(10)),
-        border_radius: BorderRadius::all(px(6)),
-        ..column()
-    }
+/// Spawns a panel on the left.
+pub fn left_panel(commands: &mut Commands, content: impl FnOnce(&mut ChildSpawnerCommands)) {
+    panel(commands, Node { left: px(12), ..placed() }, content);
+}
+
+/// Spawns a panel on the right.
+pub fn right_panel(commands: &mut Commands, content: impl FnOnce(&mut ChildSpawnerCommands)) {
+    panel(commands, Node { right: px(12), ..placed() }, content);
+}
+
+fn panel(commands: &mut Commands, place: Node, content: impl FnOnce(&mut ChildSpawnerCommands)) {
+    let place = Node { top: px(12), width: px(300), ..place };
+    commands.spawn((PanelRoot, shaded(place))).with_children(content);
 }
 
 /// Returns the node of a line with a fixed height, so that the layout below never moves.
@@ -67,34 +110,101 @@ pub fn heading(panel: &mut ChildSpawnerCommands, text: &str) {
     panel.spawn((line(22.0), children![label(text, 14.0, HEADING)]));
 }
 
-/// Spawns a heading and one line for each number: its name, and the value that `readout` marks.
-pub fn readouts<R: Component + Copy>(panel: &mut ChildSpawnerCommands, title: &str, all: &[(R, &str)]) {
-    heading(panel, title);
-    for (readout, name) in all {
-        let value = (*readout, label("-", FONT, TEXT));
-        panel.spawn((line(16.0), children![label(*name, FONT, DIM), value]));
-    }
+/// Spawns a line with a name and the output of a system; see [`LiveText`].
+pub fn readout<M>(
+    panel: &mut ChildSpawnerCommands,
+    name: &str,
+    value: impl IntoSystem<(), String, M> + 'static,
+) {
+    let value = LiveText::new(&mut panel.commands(), value);
+    panel.spawn((line(16.0), children![label(name, FONT, DIM), (value, label("-", FONT, TEXT))]));
 }
 
-/// Creates a button marked by `choice`; see [`button_colour`].
-pub fn button<C: Component>(choice: C, width: Val, text: &str) -> impl Bundle + use<C> {
+/// Spawns a row of buttons.
+pub fn row(panel: &mut ChildSpawnerCommands, buttons: impl FnOnce(&mut ChildSpawnerCommands)) {
+    let margin = UiRect::vertical(px(2));
+    panel.spawn(Node { column_gap: px(4), margin, ..line(22.0) }).with_children(buttons);
+}
+
+/// Spawns a button that runs the system `press`, and is highlighted while `is_active` returns true.
+pub fn button<P, A>(
+    row: &mut ChildSpawnerCommands,
+    width: Val,
+    text: &str,
+    press: impl IntoSystem<(), (), P> + 'static,
+    is_active: impl IntoSystem<(), bool, A> + 'static,
+) {
+    let press = row.commands().register_system(press);
+    let is_active = row.commands().register_system(is_active);
     let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
-    (
-        choice,
+    row.spawn((
+        ButtonSystems { press, is_active },
         Button,
         Hovered::default(),
         Node { width, padding, border_radius, justify_content: JustifyContent::Center, ..line(22.0) },
         BackgroundColor(BUTTON),
-        children![label(text.to_owned(), FONT, TEXT)],
-    )
+        children![label(text, FONT, TEXT)],
+    ));
 }
 
-/// Returns the background of a button.
-#[must_use]
-pub fn button_colour(active: bool, hovered: &Hovered) -> BackgroundColor {
-    BackgroundColor(match (active, hovered.get()) {
+/// Spawns a button that sets a field of a resource to `choice`, and is highlighted while the field has that
+/// value.
+pub fn choice_button<R, T>(
+    row: &mut ChildSpawnerCommands,
+    width: Val,
+    (text, choice): (&str, T),
+    field: fn(&mut R) -> &mut T,
+) where
+    R: Resource<Mutability = Mutable>,
+    T: Copy + PartialEq + Send + Sync + 'static,
+{
+    button(
+        row,
+        width,
+        text,
+        move |mut settings: ResMut<R>| *field(&mut settings) = choice,
+        move |mut settings: ResMut<R>| *field(settings.bypass_change_detection()) == choice,
+    );
+}
+
+pub(super) fn button_colour(is_active: bool, is_hovered: bool) -> BackgroundColor {
+    BackgroundColor(match (is_active, is_hovered) {
         (true, _) => BUTTON_ACTIVE,
         (false, true) => BUTTON_HOVERED,
         (false, false) => BUTTON,
     })
+}
+
+/// Spawns a slider below a line with its name and its value as text. `decimals` is the precision with which
+/// the mouse sets it.
+pub fn slider<V, S>(
+    panel: &mut ChildSpawnerCommands,
+    name: &str,
+    (least, largest): (f32, f32),
+    decimals: i32,
+    value: impl IntoSystem<(), (f32, String), V> + 'static,
+    set: impl IntoSystem<In<f32>, (), S> + 'static,
+) {
+    let value = panel.commands().register_system(value);
+    let set = panel.commands().register_system(set);
+    let text = panel.commands().spawn(label("", FONT, TEXT)).id();
+    panel.spawn((line(16.0), children![label(name, FONT, DIM)])).add_child(text);
+    let rail =
+        Node { height: px(6), width: percent(100), border_radius: BorderRadius::all(px(3)), ..default() };
+    // Shorter than the rail by the thumb's width, so that the thumb's position is a plain percentage.
+    let travel = Node { left: px(0), right: px(THUMB), top: px(0), bottom: px(0), ..placed() };
+    let (side, border_radius) = (px(THUMB), BorderRadius::MAX);
+    let thumb = Node { top: px(3), width: side, height: side, border_radius, ..placed() };
+    panel.spawn((
+        SliderSystems { value, set, text },
+        Slider { track_click: TrackClick::Snap, ..default() },
+        SliderValue(least),
+        SliderRange::new(least, largest),
+        SliderPrecision(decimals),
+        Node { margin: UiRect::bottom(px(4)), ..line(20.0) },
+        children![
+            (rail, BackgroundColor(Color::srgb(0.30, 0.34, 0.40))),
+            (travel, children![(SliderThumb, thumb, BackgroundColor(HEADING))]),
+        ],
+    ));
 }

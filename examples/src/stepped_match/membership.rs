@@ -8,12 +8,7 @@ use bevy_unlag_testkit::Client as Frames;
 use lightyear::prelude::{Client, Connected, Disconnect};
 
 use super::{Match, MatchOptions};
-use crate::{
-    app::{self, ServerOptions},
-    connection,
-    hero::AnyPlayer,
-    scripted_player::ScriptedPlayer,
-};
+use crate::{app, connection, hero::AnyPlayer, scripted_player::ScriptedPlayer};
 
 /// Maximum number of retired client apps that are kept alive.
 const MAX_RETIRED_CLIENTS: usize = 16;
@@ -27,8 +22,7 @@ pub(super) fn new_client(
     life: u64,
 ) -> Result<App, String> {
     let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(player) ^ life << 40;
-    let ServerOptions { rate, weapon_set, interpolation, trace, .. } = options.server;
-    let mut client = app::scripted_client_at(rate, seed, weapon_set, interpolation, trace);
+    let mut client = app::scripted_client(seed, options.server);
     client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
     let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);
     connection::join(server, listener, &mut client, player + 1, sim)?;

@@ -27,7 +27,7 @@ const PROTOCOL: u64 = 99;
 /// A server, a connected client, and the client's sending key.
 fn pair() -> (App, App, [u8; 32]) {
     let mut server = app::server(app::ServerOptions::default());
-    let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
+    let mut client = app::scripted_client(3, Default::default());
     for app in [&mut server, &mut client] {
         app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
     }

@@ -67,7 +67,7 @@ fn hear(
 /// A server and a connected client with the game's messages.
 fn pair(conditions: LinkConditions) -> (App, App) {
     let mut server = app::server(app::ServerOptions::default());
-    let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
+    let mut client = app::scripted_client(3, Default::default());
     protocol(&mut server);
     protocol(&mut client);
     server

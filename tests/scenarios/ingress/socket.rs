@@ -55,7 +55,7 @@ fn foreign_request() -> Vec<u8> {
 fn request(to: SocketAddr) -> Vec<u8> {
     let listener = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     listener.set_nonblocking(true).expect("a non-blocking socket");
-    let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
+    let mut client = app::scripted_client(3, Default::default());
     client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     let through = listener.local_addr().expect("an address");
     connection::connect_udp(&mut client, through, 1, NetSim::new(1)).expect("the client connects");

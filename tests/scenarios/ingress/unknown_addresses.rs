@@ -1,6 +1,6 @@
 //! Datagrams from thousands of addresses that never connect (threat T4, rows F and LY-6).
 
-use bevy_unlag::{core::Interpolation, link_conditioner::LinkConditions};
+use bevy_unlag::link_conditioner::LinkConditions;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use lightyear::{
@@ -67,7 +67,7 @@ fn client_joins_during_a_flood_from_unknown_addresses() {
     let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
     let world = game.server.world_mut();
     let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listener");
-    let mut late = unlag_examples::app::scripted_client(5, Default::default(), Default::default(), false);
+    let mut late = unlag_examples::app::scripted_client(5, Default::default());
     let frame = core::time::Duration::from_millis(10);
     late.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(frame));
     let sim = NetSim::new(1).with(crate::link_150());
@@ -108,13 +108,8 @@ fn client_joins_and_plays_over_udp_during_a_flood_from_unknown_ports() {
         sent
     });
     thread::sleep(Duration::from_millis(200));
-    let player = PlayerOptions {
-        player: 1,
-        seed: 1,
-        conditions: LinkConditions::PERFECT,
-        weapon_set: Default::default(),
-        interpolation: Interpolation::default(),
-    };
+    let player =
+        PlayerOptions { player: 1, seed: 1, conditions: LinkConditions::PERFECT, server: Default::default() };
     let report = udp_match::play(address, player, 1.5).unwrap_or_else(|line| panic!("{line}"));
     assert!(report.moves > 50 && report.acks > 20, "{report:?}");
     assert!(flood.join().expect("no panic") > 7_000);

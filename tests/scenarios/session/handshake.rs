@@ -122,7 +122,7 @@ fn different_build_of_the_same_version_is_refused_without_a_panic() {
     for what in 0..3 {
         for at_the_server in [true, false] {
             let mut server = app::server(app::ServerOptions::default());
-            let client = |seed| app::scripted_client(seed, default(), default(), false);
+            let client = |seed| app::scripted_client(seed, default());
             let (mut other, mut same) = (client(1), client(2));
             if at_the_server {
                 register_extra(&mut server, what);

@@ -75,7 +75,7 @@ fn join_with_raw_key(key: [u8; 32]) -> (bool, bool) {
     };
     let listener = token_server.app.world_mut().spawn(NetcodeServer::new(config)).id();
     token_server.app.world_mut().trigger(Start { entity: listener });
-    let mut client = app::scripted_client(1, Default::default(), Default::default(), false);
+    let mut client = app::scripted_client(1, Default::default());
     client.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
     bevy_unlag_testkit::finish(&mut client);
     let auth = Authentication::Manual {

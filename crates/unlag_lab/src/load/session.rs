@@ -5,7 +5,7 @@ use std::thread;
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use lightyear::prelude::{Client, Connected, Disconnected};
-use unlag_examples::{app, connection, reconnect, weapon_set::WeaponSet};
+use unlag_examples::{app, connection, reconnect};
 
 use super::server_process::{Frame, ServerProcess};
 use crate::prelude::*;
@@ -52,8 +52,7 @@ impl LoadSession {
         let number = self.clients.len() as u64;
         let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number);
         let rate = SimulationRate { tick: self.tick, ..default() };
-        let mut client =
-            app::scripted_client_at(rate, seed, WeaponSet::default(), Interpolation::default(), false);
+        let mut client = app::scripted_client(seed, ServerOptions { rate, ..default() });
         // One client frame per tick: every move is sent as soon as it exists.
         client.insert_resource(TimeUpdateStrategy::ManualDuration(self.tick));
         client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
