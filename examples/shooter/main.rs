@@ -33,7 +33,7 @@ use unlag_examples::{
     match_report::MatchReport,
     reconnect::{self, ReconnectPolicy},
     screen::{self, WindowArgs},
-    scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
+    scripted_player::{self, ScriptedPlayer},
     stepped_match::{self, MatchOptions},
     udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread},
     weapon_set::WeaponSet,
@@ -157,7 +157,7 @@ fn client_window(
     }
     app::add_client(&mut app, ServerOptions::game(default()));
     if autoplay {
-        app.add_plugins(ScriptedPlayerPlugin).insert_resource(ScriptedPlayer::new(play.seed));
+        app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(play.seed));
     }
     let mut sim = NetSim::new(play.seed);
     sim.apply(&play.preset()?);
@@ -201,7 +201,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
         }
     });
     if cli.window.autoplay {
-        app.add_plugins(ScriptedPlayerPlugin).insert_resource(ScriptedPlayer::new(cli.play.seed));
+        app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(cli.play.seed));
     }
     connection::listen_udp(&mut app, port);
     println!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
