@@ -16,41 +16,36 @@ pub const HELP: [&str; 2] = [
 
 /// Edits the document.
 pub fn edit(keys: Res<ButtonInput<KeyCode>>, mut document: ResMut<Document>) {
-    let pressed = |key| keys.just_pressed(key);
-    let held = |keys_: [KeyCode; 2]| keys.any_pressed(keys_);
-    if pressed(KeyCode::Tab) {
-        document.step(!held([KeyCode::ShiftLeft, KeyCode::ShiftRight]));
-    }
-    if pressed(KeyCode::KeyG) {
-        let next = match document.current().group {
-            HitGroup::Head => HitGroup::Body,
-            HitGroup::Body => HitGroup::Limb,
-            HitGroup::Limb => HitGroup::Head,
-        };
-        document.regroup(next);
-    }
-    if pressed(KeyCode::KeyF) {
-        let next = match Form::of(&document.current().shape) {
-            Form::Box => Form::Ball,
-            Form::Ball => Form::Capsule,
-            Form::Capsule => Form::Box,
-        };
-        document.reshape(next);
-    }
-    if pressed(KeyCode::KeyN) {
-        document.add();
-    }
-    if pressed(KeyCode::Delete) {
-        document.delete();
-    }
-    if pressed(KeyCode::KeyM) {
-        document.measure();
-    }
-    if pressed(KeyCode::KeyS) && held([KeyCode::ControlLeft, KeyCode::ControlRight]) {
-        document.save();
-    }
-    if pressed(KeyCode::KeyR) {
-        document.reload();
+    for key in keys.get_just_pressed() {
+        match key {
+            KeyCode::Tab => {
+                document.step(!keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]));
+            }
+            KeyCode::KeyG => {
+                let next = match document.current().group {
+                    HitGroup::Head => HitGroup::Body,
+                    HitGroup::Body => HitGroup::Limb,
+                    HitGroup::Limb => HitGroup::Head,
+                };
+                document.regroup(next);
+            }
+            KeyCode::KeyF => {
+                let next = match Form::of(&document.current().shape) {
+                    Form::Box => Form::Ball,
+                    Form::Ball => Form::Capsule,
+                    Form::Capsule => Form::Box,
+                };
+                document.reshape(next);
+            }
+            KeyCode::KeyN => document.add(),
+            KeyCode::Delete => document.delete(),
+            KeyCode::KeyM => document.measure(),
+            KeyCode::KeyS if keys.any_pressed([KeyCode::ControlLeft, KeyCode::ControlRight]) => {
+                document.save();
+            }
+            KeyCode::KeyR => document.reload(),
+            _ => {}
+        }
     }
 }
 

@@ -9,8 +9,7 @@ use unlag_examples::{
     kart::{
         app,
         background_race::BackgroundRace,
-        driver::DriverPlugin,
-        error_meter::MeterPlugin,
+        driver, error_meter,
         ground_truth::GroundTruth,
         race_settings::{OwnerMode, RaceSettings},
     },
@@ -45,11 +44,11 @@ pub fn run(cli: &Cli) -> Result<ExitCode, String> {
             view: if cli.watch { View::Other } else { View::Own },
             ..ViewSettings::default()
         })
-        .add_plugins((MeterPlugin, scene::plugin, camera::plugin, kart_visuals::plugin))
+        .add_plugins((error_meter::plugin, scene::plugin, camera::plugin, kart_visuals::plugin))
         .add_systems(Startup, panel::spawn)
         .add_systems(Update, controls::look);
     if cli.window.autoplay {
-        app.add_plugins(DriverPlugin);
+        app.add_plugins(driver::plugin);
     } else {
         let steer = controls::steer.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop);
         app.add_systems(RunFixedMainLoop, steer);

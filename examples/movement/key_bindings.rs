@@ -1,6 +1,6 @@
 //! Key bindings of the settings.
 
-use bevy::prelude::*;
+use bevy::{input::common_conditions::input_just_pressed, prelude::*};
 use bevy_unlag_movement::{MovementMode, MoverBackend, MoverGizmos, PawnCollision};
 
 use crate::{
@@ -34,33 +34,36 @@ const DIGITS: [KeyCode; 9] = [
 
 /// Reads the keyboard.
 pub fn plugin(app: &mut App) {
-    app.add_systems(Update, (tune, travel, show_debug, fly));
+    app.add_systems(Update, (tune, travel, show_debug, fly.run_if(input_just_pressed(KeyCode::KeyG))));
 }
 
 fn tune(keys: Res<ButtonInput<KeyCode>>, mut tuning: ResMut<Tuning>) {
     let mut next = *tuning;
-    if keys.just_pressed(KeyCode::KeyB) {
-        next.backend = match next.backend {
-            MoverBackend::Unlag => MoverBackend::Rapier,
-            MoverBackend::Rapier => MoverBackend::Unlag,
-        };
-    }
-    if keys.just_pressed(KeyCode::KeyP) {
-        next.preset = match next.preset {
-            Preset::Unreal => Preset::Quake,
-            Preset::Quake => Preset::Arcade,
-            Preset::Arcade => Preset::Unreal,
-        };
-    }
-    if keys.just_pressed(KeyCode::KeyL) {
-        next.stops_at_ledges = !next.stops_at_ledges;
-    }
-    if keys.just_pressed(KeyCode::KeyN) {
-        next.pawns = match next.pawns {
-            PawnCollision::Ignore => PawnCollision::Block,
-            PawnCollision::Block => PawnCollision::Push,
-            PawnCollision::Push => PawnCollision::Ignore,
-        };
+    for key in keys.get_just_pressed() {
+        match key {
+            KeyCode::KeyB => {
+                next.backend = match next.backend {
+                    MoverBackend::Unlag => MoverBackend::Rapier,
+                    MoverBackend::Rapier => MoverBackend::Unlag,
+                };
+            }
+            KeyCode::KeyP => {
+                next.preset = match next.preset {
+                    Preset::Unreal => Preset::Quake,
+                    Preset::Quake => Preset::Arcade,
+                    Preset::Arcade => Preset::Unreal,
+                };
+            }
+            KeyCode::KeyL => next.stops_at_ledges = !next.stops_at_ledges,
+            KeyCode::KeyN => {
+                next.pawns = match next.pawns {
+                    PawnCollision::Ignore => PawnCollision::Block,
+                    PawnCollision::Block => PawnCollision::Push,
+                    PawnCollision::Push => PawnCollision::Ignore,
+                };
+            }
+            _ => {}
+        }
     }
     tuning.set_if_neq(next);
 }
@@ -120,10 +123,7 @@ fn show_debug(keys: Res<ButtonInput<KeyCode>>, mut store: ResMut<GizmoConfigStor
 
 /// Toggles flying. State may be changed directly here because nothing is predicted; a networked game needs
 /// an ability for it.
-fn fly(keys: Res<ButtonInput<KeyCode>>, mut players: Query<&mut PawnState, With<Player>>) {
-    if !keys.just_pressed(KeyCode::KeyG) {
-        return;
-    }
+fn fly(mut players: Query<&mut PawnState, With<Player>>) {
     for mut state in &mut players {
         state.body.mode = match state.body.mode {
             MovementMode::Flying => MovementMode::Falling,

@@ -33,14 +33,13 @@ use unlag_examples::{
     match_report::MatchReport,
     reconnect::{self, ReconnectPolicy},
     screen::{self, WindowArgs},
-    scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
+    scripted_player::{self, ScriptedPlayer},
     stepped_match::{self, MatchOptions},
     udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread},
     weapon_set::WeaponSet,
 };
 
 use cli::{Cli, Command, Play};
-use window::WindowOptions;
 
 fn main() -> ExitCode {
     exit_code(run(Cli::parse()))
@@ -70,18 +69,14 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                 Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
                 screen::display(window::HEADLESS_HINT)?;
-                let options = window_options(&window, &play, format!("bevy_unlag shooter at {server}"));
-                client_window((client, redial), None, &play, options)
+                let title = format!("bevy_unlag shooter at {server}");
+                client_window((client, redial), None, &play, (title, &window))
             }
         }
         None if cli.headless => headless(&cli),
         None if cli.listen => listen(&cli),
         None => server_bots_and_window(&cli),
     }
-}
-
-fn window_options(window: &WindowArgs, play: &Play, title: String) -> WindowOptions {
-    WindowOptions { title, args: window.clone(), seconds: play.seconds as f32, bandwidth: play.bandwidth }
 }
 
 /// Runs a match of scripted players and prints the report.
@@ -123,7 +118,7 @@ fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
     let server = ServerThread::start(cli.port, ServerOptions::game(cli.rewind.into()))?;
     let _bots = udp_match::bots(server.address, bots(cli));
-    let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
+    let window = ("bevy_unlag shooter".to_owned(), &cli.window);
     let client = reconnect::development_client(server.address)?;
     client_window(client, Some(server.switches.clone()), &cli.play, window)
 }
@@ -146,18 +141,17 @@ fn client_window(
     (client, redial): (TokenClient, ReconnectPolicy),
     switches: Option<ServerDebugHandle>,
     play: &Play,
-    options: WindowOptions,
+    (title, args): (String, &WindowArgs),
 ) -> Result<ExitCode, String> {
     let mut app = App::new();
-    let autoplay = options.args.autoplay;
     app.insert_resource(screen::link_controls::ShownPresets(play.presets()));
-    window::add_window(&mut app, options);
+    window::add_window(&mut app, title, args, play);
     if let Some(switches) = switches {
         app.insert_resource(switches);
     }
     app::add_client(&mut app, ServerOptions::game(default()));
-    if autoplay {
-        app.add_plugins(ScriptedPlayerPlugin).insert_resource(ScriptedPlayer::new(play.seed));
+    if args.autoplay {
+        app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(play.seed));
     }
     let mut sim = NetSim::new(play.seed);
     sim.apply(&play.preset()?);
@@ -192,7 +186,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let port = connection::check_port_is_free(cli.port)?;
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
-    window::add_window(&mut app, window_options(&cli.window, &cli.play, title));
+    window::add_window(&mut app, title, &cli.window, &cli.play);
     app::add_server(&mut app, ServerOptions::game(cli.rewind.into()));
     app::add_host::<Hero>(&mut app);
     app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
@@ -201,7 +195,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
         }
     });
     if cli.window.autoplay {
-        app.add_plugins(ScriptedPlayerPlugin).insert_resource(ScriptedPlayer::new(cli.play.seed));
+        app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(cli.play.seed));
     }
     connection::listen_udp(&mut app, port);
     println!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");

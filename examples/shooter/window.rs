@@ -12,34 +12,20 @@ use unlag_examples::{
     },
 };
 
-use crate::{effects, hud, marker_visuals, panel, view};
+use crate::{cli::Play, effects, hud, marker_visuals, panel, view};
 
 /// Colour of the sky.
 const SKY: Color = Color::srgb(0.53, 0.70, 0.86);
-
-/// Options of the shooter's window.
-#[derive(Clone, Debug)]
-pub struct WindowOptions {
-    /// Title of the window.
-    pub title: String,
-    /// Size, autoplay and rendering options.
-    pub args: WindowArgs,
-    /// Time of the screenshot in seconds, if one is requested.
-    pub seconds: f32,
-    /// Whether the table of message bandwidth is shown at first.
-    pub bandwidth: bool,
-}
 
 /// Alternative to a window, for error messages.
 pub const HEADLESS_HINT: &str = "use --headless to play without a window";
 
 /// Adds Bevy's plugins with a window, the controls and all visuals. Call it before adding the game's
 /// plugins, which need Bevy's.
-pub fn add_window(app: &mut App, options: WindowOptions) {
-    let WindowOptions { title, args, seconds, bandwidth } = options;
+pub fn add_window(app: &mut App, title: String, args: &WindowArgs, play: &Play) {
     app.set_error_handler(bevy::ecs::error::warn);
-    screen::add_window(app, title, &args, seconds, "shooter=info");
-    panel::add(app, bandwidth);
+    screen::add_window(app, title, args, play.seconds as f32, "shooter=info");
+    panel::add(app, play.bandwidth);
     app.insert_resource(ClearColor(SKY))
         .add_plugins((view::plugin, effects::plugin, marker_visuals::plugin, hud::plugin))
         .add_plugins((CorrectionViewPlugin::<Hero>::default(), ShotViewPlugin::<HeroBody>::default()))

@@ -15,11 +15,11 @@ use bevy_unlag_testkit::headless_app;
 
 use crate::{
     arena,
-    hero::{Hero, VoidPlugin},
-    karts::{KartsPlugin, characters},
-    rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
-    scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
-    shot_stats::ShotStatsPlugin,
+    hero::{self, Hero},
+    karts::{self, characters},
+    rules::{self, NextPlayer},
+    scripted_player::{self, ScriptedPlayer},
+    shot_stats,
     weapon_set::WeaponSet,
 };
 
@@ -61,14 +61,14 @@ impl ServerOptions {
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.weapon_set.arsenal());
     app.add_plugins(UnlagServerPlugins { rate: options.rate, characters: characters() });
-    app.add_plugins(RulesProtocolPlugin);
+    app.add_plugins(rules::protocol);
     if options.heroes {
-        app.add_plugins((RulesPlugin::<Hero>::default(), VoidPlugin));
+        app.add_plugins((rules::plugin::<Hero>, hero::void));
     } else {
-        app.add_plugins(RulesPlugin::<Soldier>::default());
+        app.add_plugins(rules::plugin::<Soldier>);
     }
     if options.karts {
-        app.add_plugins(KartsPlugin);
+        app.add_plugins(karts::plugin);
     }
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
     if options.protocol != 0 {
@@ -89,7 +89,7 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
 pub fn add_client(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.weapon_set.arsenal());
     app.add_plugins(UnlagClientPlugins { rate: options.rate, characters: characters() });
-    app.add_plugins((RulesProtocolPlugin, ShotStatsPlugin));
+    app.add_plugins((rules::protocol, shot_stats::plugin));
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
     app.add_systems(Startup, arena::spawn);
     if options.trace {
@@ -115,7 +115,7 @@ pub fn scripted_client(seed: u64, options: ServerOptions) -> App {
 }
 
 fn add_script(app: &mut App, seed: u64) {
-    app.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin))
+    app.add_plugins((PlayerControlsPlugin::default(), scripted_player::plugin))
         .insert_resource(ScriptedPlayer::new(seed));
 }
 
@@ -127,7 +127,7 @@ pub fn add_scripted_host(app: &mut App, seed: u64) {
 
 /// Gives a server a player of its own, with a pawn of the model `M`. The caller adds the controls.
 pub fn add_host<M: Character>(app: &mut App) {
-    app.add_plugins(ShotStatsPlugin)
+    app.add_plugins(shot_stats::plugin)
         // The host draws the pawns that it is the authority of.
         .add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
             commands.entity(added.entity).insert_if_new(DrawnPose::default());

@@ -26,12 +26,8 @@ pub type AnyPlayer = Or<(With<SoldierState>, With<HeroState>, With<KartState>)>;
 const VOID: f32 = -20.0;
 
 /// Kills heroes that fall out of the arena, on a server.
-pub struct VoidPlugin;
-
-impl Plugin for VoidPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(FixedLast, kill_fallen.before(WeaponSystems::ApplyDamage));
-    }
+pub fn void(app: &mut App) {
+    app.add_systems(FixedLast, kill_fallen.before(WeaponSystems::ApplyDamage));
 }
 
 fn kill_fallen(heroes: Query<(Entity, &HeroState)>, mut hazards: MessageWriter<Hazard>) {

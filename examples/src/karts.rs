@@ -36,14 +36,10 @@ pub(crate) fn protocol(app: &mut App) {
 }
 
 /// Two karts, and the rules of entering and leaving, on a server whose players are [`Hero`]es.
-pub struct KartsPlugin;
-
-impl Plugin for KartsPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(Startup, spawn_karts)
-            .add_systems(Update, (enter_or_leave, leave_when_dead))
-            .add_observer(take_seat);
-    }
+pub fn plugin(app: &mut App) {
+    app.add_systems(Startup, spawn_karts)
+        .add_systems(Update, (enter_or_leave, leave_when_dead))
+        .add_observer(take_seat);
 }
 
 fn spawn_karts(mut commands: Commands) {

@@ -25,16 +25,11 @@ pub struct MarkerPlaced(pub Vec3);
 
 /// Registers the two messages and their rules; client and server both add it. The server validates and
 /// relays.
-#[derive(Debug)]
-pub struct MarkersPlugin;
-
-impl Plugin for MarkersPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_game_message::<PlaceMarker>(MessageRules::to_server().per_second(REQUESTS_PER_SECOND))
-            .add_game_message::<MarkerPlaced>(MessageRules::to_everyone())
-            .validate_game_message::<PlaceMarker, _>(validate_marker)
-            .add_systems(Update, relay_markers);
-    }
+pub fn plugin(app: &mut App) {
+    app.add_game_message::<PlaceMarker>(MessageRules::to_server().per_second(REQUESTS_PER_SECOND))
+        .add_game_message::<MarkerPlaced>(MessageRules::to_everyone())
+        .validate_game_message::<PlaceMarker, _>(validate_marker)
+        .add_systems(Update, relay_markers);
 }
 
 /// Accepts markers of living players within [`MAX_MARKER_DISTANCE`].

@@ -1,6 +1,6 @@
 //! Game rules: health, death and respawn.
 
-use core::{marker::PhantomData, time::Duration};
+use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -12,49 +12,35 @@ use bevy_unlag::{
 };
 use lightyear::prelude::AppComponentExt;
 
-use crate::{arena, karts, markers::MarkersPlugin};
+use crate::{arena, karts, markers};
 
 /// Time between a death and the end of the dead player's moves. Allows trades (mutual kills).
 const TRADE_WINDOW: Duration = Duration::from_millis(500);
 
 /// Registers the game's components and messages. Client and server both add it, after the suite's plugins.
-pub struct RulesProtocolPlugin;
-
-impl Plugin for RulesProtocolPlugin {
-    fn build(&self, app: &mut App) {
-        app.component::<Health>().replicate();
-        app.component::<PlayerScore>().replicate();
-        app.add_plugins(MarkersPlugin);
-        karts::protocol(app);
-    }
+pub fn protocol(app: &mut App) {
+    app.component::<Health>().replicate();
+    app.component::<PlayerScore>().replicate();
+    app.add_plugins(markers::plugin);
+    karts::protocol(app);
 }
 
 /// Server-side rules: a soldier of the model `M` for each client that joins, damage, death and respawn.
-pub struct RulesPlugin<M>(PhantomData<fn() -> M>);
-
-impl<M> Default for RulesPlugin<M> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<M: Character<State: HasCapsule, Push = CapsulePush>> Plugin for RulesPlugin<M> {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<NextPlayer>()
-            .add_observer(spawn_player::<M>)
-            .add_observer(reset_players::<M>)
-            .add_plugins(HealthPlugin)
-            .add_systems(
-                FixedLast,
-                (
-                    (apply_knockback::<M>, kill::<M>, disable_dead::<M>)
-                        .chain()
-                        .after(WeaponSystems::ApplyDamage)
-                        .before(WeaponSystems::Respawn),
-                    respawn::<M>.after(WeaponSystems::Respawn),
-                ),
-            );
-    }
+pub fn plugin<M: Character<State: HasCapsule, Push = CapsulePush>>(app: &mut App) {
+    app.init_resource::<NextPlayer>()
+        .add_observer(spawn_player::<M>)
+        .add_observer(reset_players::<M>)
+        .add_plugins(HealthPlugin)
+        .add_systems(
+            FixedLast,
+            (
+                (apply_knockback::<M>, kill::<M>, disable_dead::<M>)
+                    .chain()
+                    .after(WeaponSystems::ApplyDamage)
+                    .before(WeaponSystems::Respawn),
+                respawn::<M>.after(WeaponSystems::Respawn),
+            ),
+        );
 }
 
 /// Counter of the players who have joined.

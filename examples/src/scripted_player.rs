@@ -133,12 +133,8 @@ impl ScriptedPlayer {
 pub const DEFAULT_TURN_RATE: f32 = 15.0;
 
 /// Drives this app's pawn by its [`ScriptedPlayer`].
-pub struct ScriptedPlayerPlugin;
-
-impl Plugin for ScriptedPlayerPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Accumulate));
-    }
+pub fn plugin(app: &mut App) {
+    app.add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Accumulate));
 }
 
 fn play(

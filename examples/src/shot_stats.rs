@@ -191,12 +191,8 @@ fn count_agreeing(a: &HitList, b: &HitList) -> u64 {
 }
 
 /// Updates the [`ShotStats`] of a client.
-pub struct ShotStatsPlugin;
-
-impl Plugin for ShotStatsPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<ShotStats>().add_systems(Update, update_shot_stats);
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<ShotStats>().add_systems(Update, update_shot_stats);
 }
 
 fn update_shot_stats(

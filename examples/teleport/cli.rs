@@ -4,7 +4,10 @@ use core::time::Duration;
 
 use bevy_unlag::prelude::PredictionConfig;
 use clap::{Parser, ValueEnum};
-use unlag_examples::teleport::{TeleportOptions, Variant, Wall, WriteMethod};
+use unlag_examples::{
+    args::number,
+    teleport::{TeleportOptions, Variant, Wall, WriteMethod},
+};
 
 /// Presses a teleport key once, ten metres ahead, and reports what the player and the server saw. Exits with
 /// code 1 if the teleport in the move stream was not faultless.
@@ -28,7 +31,7 @@ pub struct Cli {
     pub seed: u64,
     /// Put a wall at the destination.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "server", value_name = "WHO")]
-    pub blocked: Option<Blocked>,
+    pub blocked: Option<Wall>,
     /// Let the server correct an earlier move right after the key press.
     #[arg(long)]
     pub force_correction: bool,
@@ -68,26 +71,13 @@ impl Which {
     }
 }
 
-/// Sides that have the wall.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Blocked {
-    /// The server only.
-    Server,
-    /// Both sides.
-    Both,
-}
-
 impl Cli {
     /// Returns the options of a run.
     pub fn options(&self, variant: Variant) -> TeleportOptions {
         TeleportOptions {
             variant,
             write_method: if self.marked { WriteMethod::Teleport } else { WriteMethod::Position },
-            wall: match self.blocked {
-                None => Wall::Nowhere,
-                Some(Blocked::Server) => Wall::OnServer,
-                Some(Blocked::Both) => Wall::OnBoth,
-            },
+            wall: self.blocked.unwrap_or_default(),
             rtt: Duration::from_millis(self.rtt),
             jitter: Duration::from_millis(self.jitter),
             loss: self.loss / 100.0,
@@ -104,8 +94,8 @@ impl Cli {
             self.rtt, self.jitter, self.loss, self.seed
         );
         let extras = [
-            (self.blocked == Some(Blocked::Server), "; a wall on the server at the destination"),
-            (self.blocked == Some(Blocked::Both), "; a wall at the destination"),
+            (self.blocked == Some(Wall::OnServer), "; a wall on the server at the destination"),
+            (self.blocked == Some(Wall::OnBoth), "; a wall at the destination"),
             (self.force_correction, "; an earlier move is corrected after the key"),
             (self.marked, "; game code calls teleport_to"),
         ];
@@ -117,11 +107,9 @@ impl Cli {
 }
 
 fn percent(text: &str) -> Result<f32, String> {
-    let value: f32 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    if (0.0..=90.0).contains(&value) { Ok(value) } else { Err("must be 0 to 90 percent".to_owned()) }
+    number(text, 0.0, 90.0)
 }
 
 fn metres(text: &str) -> Result<f32, String> {
-    let value: f32 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    if (0.0..=1_000.0).contains(&value) { Ok(value) } else { Err("must be 0 to 1000 metres".to_owned()) }
+    number(text, 0.0, 1_000.0)
 }

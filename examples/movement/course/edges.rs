@@ -3,7 +3,9 @@
 use bevy::prelude::*;
 
 use crate::{
-    expectation::Expectation,
+    expectation::Expectation::{
+        Above, Below, Beyond, Grounded, Level, NeverAirborne, NeverBeyond, Peak, Short, Smooth, Still,
+    },
     script::{FORWARD, IDLE, Keys, go, hold},
     tuning::Tuning,
 };
@@ -16,18 +18,16 @@ use super::{
 /// Returns the stations.
 pub(super) fn row() -> Vec<Station> {
     vec![
-        ledge("ledge: walks off")
-            .script([hold(1.4, FORWARD)])
-            .expectations([Expectation::Below(0.05), Expectation::Beyond(-4.0)]),
+        ledge("ledge: walks off").script([hold(1.4, FORWARD)]).expectations([Below(0.05), Beyond(-4.0)]),
         ledge("ledge, crouched: stays").script([hold(2.4, Keys { crouch: true, ..FORWARD })]).expectations([
-            Expectation::Above(0.98),
-            Expectation::Beyond(-2.4),
-            Expectation::Short(-3.4),
+            Above(0.98),
+            Beyond(-2.4),
+            Short(-3.4),
         ]),
         ledge("ledge, option L: stays")
             .tuning(Tuning { stops_at_ledges: true, ..default() })
             .script([hold(1.4, FORWARD)])
-            .expectations([Expectation::Above(0.98), Expectation::Beyond(-2.4), Expectation::Short(-3.4)]),
+            .expectations([Above(0.98), Beyond(-2.4), Short(-3.4)]),
         gap(),
         corner(),
         wedge(),
@@ -53,7 +53,7 @@ fn gap() -> Station {
         .props([deck(1.3, 1.0, -3.0, 1.0), deck(1.3, -6.0, -10.8, 1.0)])
         .props(stairs_behind(1.3, 1.0, 1.0))
         .script([go(0.0, -2.3, 1.5), hold(0.2, Keys { jump: true, ..FORWARD }), hold(0.7, FORWARD)])
-        .expectations([Expectation::Beyond(-6.0), Expectation::Above(0.98), Expectation::Grounded])
+        .expectations([Beyond(-6.0), Above(0.98), Grounded])
 }
 
 /// The pawn comes to rest between two walls without jitter.
@@ -62,7 +62,7 @@ fn corner() -> Station {
         .label(2.4, -4.0)
         .props([wall([-1.7, -2.5], [0.1, -6.6], 1.8), wall([1.7, -2.5], [-0.1, -6.6], 1.8)])
         .script([hold(2.2, FORWARD)])
-        .expectations([Expectation::NeverBeyond(-6.2), Expectation::Beyond(-3.5), Expectation::Still])
+        .expectations([NeverBeyond(-6.2), Beyond(-3.5), Still])
 }
 
 /// A ceiling that slopes down to the floor: the pawn walks in until it is blocked, and out again.
@@ -81,7 +81,7 @@ fn wedge() -> Station {
             Prop::slab(Kind::Deck, [1.2, 0.0, -7.8], [1.3, 0.2, -2.5]),
         ])
         .script([hold(1.8, FORWARD), hold(1.2, Keys { forward: -1.0, ..IDLE })])
-        .expectations([Expectation::NeverBeyond(-4.4), Expectation::Short(-1.5), Expectation::Level(0.05)])
+        .expectations([NeverBeyond(-4.4), Short(-1.5), Level(0.05)])
 }
 
 fn hills() -> Station {
@@ -90,7 +90,7 @@ fn hills() -> Station {
         .label(1.8, -3.5)
         .props([Prop::new(Kind::Terrain, Shape::Hills, middle)])
         .script([go(0.0, -12.2, 4.0)])
-        .expectations([Expectation::Beyond(-11.6), Expectation::Peak(0.35), Expectation::NeverAirborne])
+        .expectations([Beyond(-11.6), Peak(0.35), NeverAirborne])
 }
 
 /// The pawn crosses the seams between a box, a triangle mesh and a box without a bump.
@@ -104,12 +104,7 @@ fn seams() -> Station {
             Prop::slab(Kind::Deck, [-1.5, 0.0, -9.0], [1.5, 0.3, -7.0]),
         ])
         .script([go(0.35, -8.2, 3.0)])
-        .expectations([
-            Expectation::Beyond(-7.6),
-            Expectation::Level(0.005),
-            Expectation::Smooth,
-            Expectation::NeverAirborne,
-        ])
+        .expectations([Beyond(-7.6), Level(0.005), Smooth, NeverAirborne])
 }
 
 /// The pawn jumps up through a one-way platform.
@@ -124,5 +119,5 @@ fn one_way() -> Station {
             hold(0.2, Keys { jump: true, ..IDLE }),
             hold(1.0, IDLE),
         ])
-        .expectations([Expectation::Above(0.66), Expectation::Beyond(-3.5), Expectation::Grounded])
+        .expectations([Above(0.66), Beyond(-3.5), Grounded])
 }

@@ -4,7 +4,9 @@ use bevy::prelude::*;
 use bevy_unlag_movement::{BaseId, PawnCollision};
 
 use crate::{
-    expectation::Expectation,
+    expectation::Expectation::{
+        Above, Below, Beyond, Carried, Moved, NeverAirborne, Peak, Rode, Short, Steady,
+    },
     script::{FORWARD, IDLE, arrival, go, hold},
     tuning::Tuning,
 };
@@ -40,14 +42,7 @@ fn lift() -> Station {
             arrival(LIFT, high, 8.0),
             arrival(LIFT, low, 8.0),
         ])
-        .expectations([
-            Expectation::Rode(BaseId(LIFT)),
-            Expectation::Peak(3.05),
-            Expectation::Below(0.2),
-            Expectation::Steady(0.01),
-            Expectation::Carried(2.8),
-            Expectation::NeverAirborne,
-        ])
+        .expectations([Rode(BaseId(LIFT)), Peak(3.05), Below(0.2), Steady(0.01), Carried(2.8), NeverAirborne])
 }
 
 /// The pawn crosses a gap on a moving platform.
@@ -66,13 +61,7 @@ fn shuttle() -> Station {
             arrival(SHUTTLE, far, 6.0),
             go(0.0, -8.2, 1.4),
         ])
-        .expectations([
-            Expectation::Rode(BaseId(SHUTTLE)),
-            Expectation::Beyond(-7.4),
-            Expectation::Above(0.98),
-            Expectation::Steady(0.01),
-            Expectation::Carried(2.5),
-        ])
+        .expectations([Rode(BaseId(SHUTTLE)), Beyond(-7.4), Above(0.98), Steady(0.01), Carried(2.5)])
 }
 
 /// The pawn stands near the rim for half a turn.
@@ -88,12 +77,7 @@ fn turntable() -> Station {
         // A stripe that makes the rotation visible.
         .with(Prop::slab(Kind::Crate, [-0.1, 0.1, -2.1], [0.1, 0.12, 2.1]).role(Role::Decor))])
         .script([go(0.0, -3.9, 1.5), hold(3.6, IDLE)])
-        .expectations([
-            Expectation::Rode(BaseId(TURNTABLE)),
-            Expectation::Steady(0.02),
-            Expectation::Carried(1.2),
-            Expectation::NeverAirborne,
-        ])
+        .expectations([Rode(BaseId(TURNTABLE)), Steady(0.02), Carried(1.2), NeverAirborne])
 }
 
 /// The pawn stands on a box that rides on a platform: the collider belongs to a child of the base.
@@ -105,12 +89,7 @@ fn car() -> Station {
             .role(Role::Base(CAR, BaseMotion::Shuttle { to: right, travel: 3.0, pause: 2.5 }))
             .with(Prop::slab(Kind::Step, [-0.7, 0.1, -1.8], [0.7, 0.5, -0.4]))])
         .script([arrival(CAR, left, 14.0), go(-1.5, -6.1, 2.0), arrival(CAR, right, 8.0), hold(0.5, IDLE)])
-        .expectations([
-            Expectation::Rode(BaseId(CAR)),
-            Expectation::Above(0.58),
-            Expectation::Steady(0.02),
-            Expectation::Carried(2.5),
-        ])
+        .expectations([Rode(BaseId(CAR)), Above(0.58), Steady(0.02), Carried(2.5)])
 }
 
 /// Dynamic rapier bodies do not block a pawn; it pushes them.
@@ -122,7 +101,7 @@ fn crates() -> Station {
         .label(1.9, -4.0)
         .props([one(-0.35, 0.31, -4.0), one(0.35, 0.31, -4.0), one(0.0, 0.92, -4.0), one(0.9, 0.31, -5.2)])
         .script([hold(1.2, FORWARD)])
-        .expectations([Expectation::Moved(0.3), Expectation::Beyond(-4.0)])
+        .expectations([Moved(0.3), Beyond(-4.0)])
 }
 
 fn block() -> Station {
@@ -131,7 +110,7 @@ fn block() -> Station {
         .tuning(Tuning { pawns: PawnCollision::Block, ..default() })
         .dummy(Vec3::new(0.0, 0.0, -4.0))
         .script([hold(1.4, FORWARD)])
-        .expectations([Expectation::Short(-3.4), Expectation::Beyond(-2.8)])
+        .expectations([Short(-3.4), Beyond(-2.8)])
 }
 
 fn push() -> Station {
@@ -141,5 +120,5 @@ fn push() -> Station {
         // Off centre: exactly aligned pawns would have no side to move to.
         .dummy(Vec3::new(0.15, 0.0, -4.0))
         .script([hold(1.4, FORWARD)])
-        .expectations([Expectation::Moved(0.05), Expectation::Beyond(-4.5)])
+        .expectations([Moved(0.05), Beyond(-4.5)])
 }

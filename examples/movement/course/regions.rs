@@ -4,7 +4,10 @@ use bevy::prelude::*;
 use bevy_unlag_movement::{GravityField, MoveVolume, MovementMode, VolumeId};
 
 use crate::{
-    expectation::Expectation,
+    expectation::Expectation::{
+        Above, Beyond, CustomMode, Faster, Grounded, In, Launched, Mode, Near, Overturned, Peak, Short,
+        Still, Up,
+    },
     ladder_climbing::LADDER,
     script::{FORWARD, IDLE, Keys, go, hold},
 };
@@ -46,12 +49,7 @@ fn pad() -> Station {
             deck(1.3, -4.6, -8.0, 1.5),
         ])
         .script([go(0.0, -2.6, 1.2), hold(2.0, IDLE)])
-        .expectations([
-            Expectation::Launched,
-            Expectation::Peak(2.8),
-            Expectation::Above(1.45),
-            Expectation::Grounded,
-        ])
+        .expectations([Launched, Peak(2.8), Above(1.45), Grounded])
 }
 
 /// The pawn jumps in, swims across, and climbs out onto the lower bank.
@@ -69,13 +67,7 @@ fn pool() -> Station {
         ])
         .props(stairs_behind(1.6, 1.0, 1.6))
         .script([go(0.0, -6.4, 4.0), hold(1.1, Keys { jump: true, ..FORWARD }), hold(0.5, IDLE)])
-        .expectations([
-            Expectation::In(POOL),
-            Expectation::Mode(MovementMode::Swimming),
-            Expectation::Above(1.25),
-            Expectation::Beyond(-7.2),
-            Expectation::Grounded,
-        ])
+        .expectations([In(POOL), Mode(MovementMode::Swimming), Above(1.25), Beyond(-7.2), Grounded])
 }
 
 fn mud() -> Station {
@@ -87,7 +79,7 @@ fn mud() -> Station {
             Prop::slab(Kind::Mud, [-1.6, 0.0, -11.0], [1.6, 0.03, -2.0]).role(Role::Decor),
         ])
         .script([hold(2.0, FORWARD)])
-        .expectations([Expectation::In(MUD), Expectation::Beyond(-3.5), Expectation::Short(-7.5)])
+        .expectations([In(MUD), Beyond(-3.5), Short(-7.5)])
 }
 
 /// A field with gravity to the right.
@@ -105,7 +97,7 @@ fn sideways() -> Station {
         .props(stairs_behind(1.3, 1.0, 1.0))
         // Walks slowly, because a fast pawn would miss the wall.
         .script([hold(2.4, Keys { walk: true, ..FORWARD }), hold(1.4, IDLE)])
-        .expectations([Expectation::In(SIDEWAYS), Expectation::Up(Vec3::NEG_X), Expectation::Grounded])
+        .expectations([In(SIDEWAYS), Up(Vec3::NEG_X), Grounded])
 }
 
 /// The pawn walks all the way around a small planet.
@@ -123,13 +115,7 @@ fn planet() -> Station {
             Prop::new(Kind::Field, Shape::Ball(RADIUS + 2.4), centre).role(Role::Volume(pull)),
         ])
         .script([hold(3.4, FORWARD), hold(0.6, IDLE)])
-        .expectations([
-            Expectation::In(PLANET),
-            Expectation::Overturned,
-            Expectation::Near(centre, RADIUS + 0.2),
-            Expectation::Grounded,
-            Expectation::Still,
-        ]);
+        .expectations([In(PLANET), Overturned, Near(centre, RADIUS + 0.2), Grounded, Still]);
     station.start = centre + Vec3::Y * (RADIUS + 0.05);
     station
 }
@@ -149,24 +135,19 @@ fn ladder() -> Station {
         ])
         .props(rungs)
         .script([go(0.0, -3.3, 1.2), hold(2.0, Keys { jump: true, pitch: 50.0, ..FORWARD }), hold(0.5, IDLE)])
-        .expectations([
-            Expectation::In(LADDER),
-            Expectation::CustomMode,
-            Expectation::Above(2.95),
-            Expectation::Beyond(-4.2),
-        ])
+        .expectations([In(LADDER), CustomMode, Above(2.95), Beyond(-4.2)])
 }
 
 /// A teleport ignores obstacles on its way, but not at its destination.
 fn teleport(name: &'static str, block: Option<f32>) -> Station {
-    let expectations = if block.is_some() { Expectation::Short(-0.5) } else { Expectation::Beyond(-9.5) };
+    let expectations = if block.is_some() { Short(-0.5) } else { Beyond(-9.5) };
     let blocks = block.map(|z| Prop::slab(Kind::Wall, [-1.3, 0.0, z - 0.5], [1.3, 2.2, z + 0.5])).into_iter();
     Station::new(name, 3.8)
         .label(2.4, -3.0)
         .props([Prop::slab(Kind::Wall, [-1.3, 0.0, -3.2], [1.3, 1.8, -3.0])])
         .props(blocks)
         .script([hold(0.05, Keys { teleport: true, ..IDLE }), hold(0.4, IDLE)])
-        .expectations([expectations, Expectation::Grounded])
+        .expectations([expectations, Grounded])
 }
 
 fn dash() -> Station {
@@ -177,5 +158,5 @@ fn dash() -> Station {
             Prop::slab(Kind::Wall, [1.3, 0.0, -8.0], [1.5, 0.5, -1.0]),
         ])
         .script([hold(0.05, Keys { dash: true, ..FORWARD }), hold(0.3, FORWARD), hold(0.4, IDLE)])
-        .expectations([Expectation::Faster(15.0), Expectation::Beyond(-4.0), Expectation::Grounded])
+        .expectations([Faster(15.0), Beyond(-4.0), Grounded])
 }

@@ -1,7 +1,9 @@
 //! First row: steps, stairs, slopes and low ceilings.
 
 use crate::{
-    expectation::Expectation,
+    expectation::Expectation::{
+        Above, Below, Beyond, Crouches, Grounded, NeverAirborne, NoPeak, Peak, Short, Stands,
+    },
     script::{FORWARD, IDLE, Keys, go, go_with, hold},
 };
 
@@ -28,9 +30,9 @@ pub(super) fn row() -> Vec<Station> {
 
 fn step(name: &'static str, height: f32, climbs: bool) -> Station {
     let expectations = if climbs {
-        vec![Expectation::Above(height - 0.02), Expectation::Beyond(-4.0), Expectation::NeverAirborne]
+        vec![Above(height - 0.02), Beyond(-4.0), NeverAirborne]
     } else {
-        vec![Expectation::Below(0.05), Expectation::Short(-2.3)]
+        vec![Below(0.05), Short(-2.3)]
     };
     Station::new(name, 3.4)
         .label(height + 1.2, -2.5)
@@ -52,22 +54,13 @@ fn stairs() -> Station {
         .label(3.2, -2.5)
         .props(flights)
         .script([go(0.0, -9.2, 4.0)])
-        .expectations([
-            Expectation::Beyond(-8.6),
-            Expectation::Peak(1.95),
-            Expectation::Below(0.05),
-            Expectation::NeverAirborne,
-        ])
+        .expectations([Beyond(-8.6), Peak(1.95), Below(0.05), NeverAirborne])
 }
 
 fn slope(name: &'static str, degrees: f32, climbs: bool) -> Station {
     const RISE: f32 = 2.0;
     let top = -2.0 - RISE / degrees.to_radians().tan();
-    let expectations = if climbs {
-        vec![Expectation::Above(RISE - 0.05), Expectation::Beyond(top)]
-    } else {
-        vec![Expectation::NoPeak(0.5)]
-    };
+    let expectations = if climbs { vec![Above(RISE - 0.05), Beyond(top)] } else { vec![NoPeak(0.5)] };
     Station::new(name, 3.4)
         .label(1.9, -2.2)
         .props([ramp(degrees, 1.2, -2.0, RISE), deck(1.2, top, top - 1.8, RISE)])
@@ -85,7 +78,7 @@ fn crawl() -> Station {
             Prop::slab(Kind::Wall, [1.0, 0.0, -6.0], [1.3, 1.0, -3.0]),
         ])
         .script([hold(0.9, FORWARD), go_with(0.0, -7.4, 3.5, Keys { crouch: true, ..IDLE }), hold(0.4, IDLE)])
-        .expectations([Expectation::Beyond(-7.0), Expectation::Crouches, Expectation::Stands])
+        .expectations([Beyond(-7.0), Crouches, Stands])
 }
 
 /// A ceiling two metres high, which ends a jump.
@@ -98,10 +91,5 @@ fn ceiling() -> Station {
             Prop::slab(Kind::Wall, [1.1, 0.0, -6.0], [1.3, 2.0, -3.0]),
         ])
         .script([go(0.0, -4.5, 1.5), hold(0.2, Keys { jump: true, ..IDLE }), hold(0.8, IDLE)])
-        .expectations([
-            Expectation::Peak(0.15),
-            Expectation::NoPeak(0.26),
-            Expectation::Beyond(-4.0),
-            Expectation::Grounded,
-        ])
+        .expectations([Peak(0.15), NoPeak(0.26), Beyond(-4.0), Grounded])
 }

@@ -17,8 +17,7 @@ use lightyear::prelude::{
 };
 
 use super::{
-    copies, driver::DriverPlugin, ground_truth, owner_overwrite, race_settings, race_settings::RaceSettings,
-    track,
+    copies, driver, ground_truth, owner_overwrite, race_settings, race_settings::RaceSettings, track,
 };
 
 /// Adds the plugins that server and client share.
@@ -66,7 +65,7 @@ pub fn add_client(app: &mut App, switches: RaceSettings) {
 pub fn driving_client(switches: RaceSettings) -> App {
     let mut app = headless_app();
     add_client(&mut app, switches);
-    app.add_plugins(DriverPlugin);
+    app.add_plugins(driver::plugin);
     app
 }
 

@@ -66,12 +66,8 @@ impl Driver {
 }
 
 /// Drives this app's kart with a [`Driver`].
-pub struct DriverPlugin;
-
-impl Plugin for DriverPlugin {
-    fn build(&self, app: &mut App) {
-        app.init_resource::<Driver>().add_systems(FixedUpdate, drive.in_set(MoveSystems::Sample));
-    }
+pub fn plugin(app: &mut App) {
+    app.init_resource::<Driver>().add_systems(FixedUpdate, drive.in_set(MoveSystems::Sample));
 }
 
 fn drive(

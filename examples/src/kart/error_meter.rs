@@ -186,15 +186,11 @@ fn velocity_of(drawn: &DrawnPose, offset: &VisualOffset) -> Vec3 {
 }
 
 /// Adds a [`ErrorMeter`] to every drawn kart and updates it.
-pub struct MeterPlugin;
-
-impl Plugin for MeterPlugin {
-    fn build(&self, app: &mut App) {
-        app.add_observer(|added: On<Add, DrawnPose>, mut commands: Commands| {
-            commands.entity(added.entity).insert_if_new(ErrorMeter::default());
-        })
-        .add_systems(PostUpdate, (measure_copies, measure_own).after(VisualSystems::Draw));
-    }
+pub fn plugin(app: &mut App) {
+    app.add_observer(|added: On<Add, DrawnPose>, mut commands: Commands| {
+        commands.entity(added.entity).insert_if_new(ErrorMeter::default());
+    })
+    .add_systems(PostUpdate, (measure_copies, measure_own).after(VisualSystems::Draw));
 }
 
 fn measure_copies(

@@ -38,15 +38,13 @@ pub struct TruePose {
     pub position: Vec3,
     /// Orientation.
     pub rotation: Quat,
-    /// Velocity, in metres per second.
-    pub velocity: Vec3,
 }
 
 impl TruePose {
     fn of(state: &KartState) -> Self {
         let yaw = f64::from(state.heading) / 4_294_967_296.0 * core::f64::consts::TAU;
         let rotation = Quat::from_rotation_y(yaw as f32);
-        Self { position: state.position, rotation, velocity: state.velocity }
+        Self { position: state.position, rotation }
     }
 }
 
@@ -80,7 +78,6 @@ impl GroundTruth {
         Some(TruePose {
             position: if bent { from.position.lerp(to.position, t) } else { smooth },
             rotation: from.rotation.slerp(to.rotation, t),
-            velocity: to.velocity,
         })
     }
 

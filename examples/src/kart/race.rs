@@ -12,7 +12,7 @@ use bevy_unlag::{
 use super::{
     app,
     copies::{CopyOf, MODES},
-    error_meter::{ErrorMeter, ErrorStats, MeterPlugin},
+    error_meter::{self, ErrorMeter, ErrorStats},
     ground_truth::GroundTruth,
     race_settings::{OwnerMode, RaceSettings},
 };
@@ -108,7 +108,7 @@ impl Race {
         let listener = connection::listen_in_process(&mut server);
         let driver = app::driving_client(RaceSettings::default());
         let mut watcher = app::driving_client(switches.clone());
-        watcher.insert_resource(truth).add_plugins(MeterPlugin);
+        watcher.insert_resource(truth).add_plugins(error_meter::plugin);
         let mut apps = SteppedApps::with_listener(server, listener);
         let bad = NetSim::new(options.seed).with(options.conditions);
         // Staggered, so that no two apps' frames coincide.

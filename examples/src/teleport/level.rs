@@ -3,16 +3,20 @@
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::movement::CapsuleConfig;
+use clap::ValueEnum;
 
 /// Sides on which the wall at the teleport's destination exists.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Wall {
     /// Nowhere: the teleport succeeds.
     #[default]
+    #[value(skip)]
     Nowhere,
     /// On the server only: the owner mispredicts the teleport.
+    #[value(name = "server")]
     OnServer,
     /// On both sides: the owner predicts the refusal.
+    #[value(name = "both")]
     OnBoth,
 }
 
