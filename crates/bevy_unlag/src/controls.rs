@@ -201,6 +201,7 @@ fn gather_actions(
     mut pawns: Query<(&mut InputAccumulator, Option<&mut WeaponControls>), With<LocalControl>>,
 ) {
     for (mut gather, mut trigger) in &mut pawns {
+        let (mut fire, mut aiming) = (false, false);
         for (controls, actions) in &controls {
             let on = controls.enabled;
             let pair = |action| if on { actions.axis_pair(&action) } else { Vec2::ZERO };
@@ -213,12 +214,16 @@ fn gather_actions(
             gather.crouch(on && actions.pressed(&PlayerAction::Crouch));
             gather.sprint(on && actions.pressed(&PlayerAction::Sprint));
             gather.walk(on && actions.pressed(&PlayerAction::SlowWalk));
+            fire |= on && actions.pressed(&PlayerAction::Fire);
+            aiming |= on && actions.pressed(&PlayerAction::TakeAim);
             let Some(trigger) = trigger.as_deref_mut() else { continue };
-            trigger.set_fire(on && actions.pressed(&PlayerAction::Fire));
-            trigger.aiming = on && actions.pressed(&PlayerAction::TakeAim);
             trigger.reload |= on && actions.just_pressed(&PlayerAction::Reload);
             let chosen = PlayerAction::WEAPONS.iter().position(|weapon| actions.just_pressed(weapon));
             trigger.equip = chosen.filter(|_| on).map(|slot| slot as u8).or(trigger.equip);
+        }
+        if let Some(trigger) = trigger.as_deref_mut().filter(|_| !controls.is_empty()) {
+            trigger.set_fire(fire);
+            trigger.aiming = aiming;
         }
     }
 }

@@ -254,8 +254,14 @@ fn newest_ack<M: MoveModel>(
         stats.ack_bytes += bytes.len() as u64;
         let Ok(ack) = Ack::<M>::from_bytes(&bytes) else {
             stats.malformed += 1;
+            trace!(target: "bevy_unlag::moves", "client: received {} malformed bytes", bytes.len());
             continue;
         };
+        trace!(
+            target: "bevy_unlag::moves",
+            "client: acknowledgement {} of {:?}: {:?}",
+            ack.sequence, ack.acked, ack.adjustment.as_ref().map(|adjustment| adjustment.cause),
+        );
         let counts = match (ack.acked, saved.epoch) {
             (AckedMove::Start { .. }, None) => true,
             // The server starts every further epoch at a later tick.

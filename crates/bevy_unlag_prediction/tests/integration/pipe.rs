@@ -77,12 +77,14 @@
 mod common;
 
 mod abilities;
+mod accepted_positions;
 mod acks;
 mod basics;
 mod causes;
 mod clocks;
 mod determinism;
 mod faults;
+mod move_log;
 mod published_state;
 mod pushes;
 mod sending;

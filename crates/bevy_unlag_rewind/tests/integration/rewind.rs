@@ -1,5 +1,7 @@
 //! Rewind through the public API: a runner is hit where the shooter saw it, not where it is now.
 
+mod filters;
+
 use core::time::Duration;
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};

@@ -1,5 +1,6 @@
 //! Weapons through the public API: a listen server host shoots a dummy.
 
+mod falloff;
 mod gravity;
 mod range;
 mod rounds;

@@ -1,90 +1,17 @@
-//! Gamepad, keys and mouse together: Bevy's gamepads, leafwing's bindings, and the accumulator that makes input.
-
-use core::{f64::consts::TAU, time::Duration};
+//! Gamepads, alone and together with keys and mouse.
 
 use bevy::{
-    input::{
-        InputPlugin,
-        gamepad::{GamepadConnection, GamepadConnectionEvent},
-    },
+    input::gamepad::{GamepadConnection, GamepadConnectionEvent},
     prelude::*,
-    time::TimeUpdateStrategy,
 };
 use bevy_unlag::{
-    ControlSystems, PadButton, PadStick, PlayerAction, PlayerControls, PlayerControlsPlugin,
-    core::LocalControl,
+    ControlSystems, PadButton, PadStick, PlayerAction, PlayerControls,
     movement::{CapsuleInput, InputAccumulator},
     weapons::WeaponControls,
 };
 use leafwing_input_manager::prelude::*;
 
-/// Input of the ticks.
-#[derive(Resource, Default)]
-struct Ticks(Vec<CapsuleInput>);
-
-struct Player {
-    app: App,
-    pad: Entity,
-}
-
-impl Player {
-    fn at(frames_per_second: f64) -> Self {
-        let frame = Duration::from_secs_f64(1.0 / frames_per_second);
-        let mut app = App::new();
-        app.add_plugins((MinimalPlugins, InputPlugin, PlayerControlsPlugin::reading()))
-            .insert_resource(TimeUpdateStrategy::ManualDuration(frame))
-            .init_resource::<Ticks>()
-            .add_systems(FixedUpdate, |mut own: Single<&mut InputAccumulator>, mut ticks: ResMut<Ticks>| {
-                ticks.0.push(own.take_input());
-            });
-        let world = app.world_mut();
-        world.spawn((PlayerControls::default(), PlayerControls::default_bindings()));
-        world.spawn((LocalControl, InputAccumulator::default(), WeaponControls::default()));
-        let pad = connect(world);
-        // The first frame takes no time.
-        app.update();
-        Self { app, pad }
-    }
-
-    fn world(&mut self) -> &mut World {
-        self.app.world_mut()
-    }
-
-    fn frames(&mut self, frames: u32) {
-        (0..frames).for_each(|_| self.app.update());
-    }
-
-    /// Lets a tick pass and returns its input.
-    fn tick(&mut self) -> CapsuleInput {
-        self.world().resource_mut::<Ticks>().0.clear();
-        while self.world().resource::<Ticks>().0.is_empty() {
-            self.frames(1);
-        }
-        *self.world().resource::<Ticks>().0.last().expect("a tick passed")
-    }
-
-    /// Returns by how much the view turned to the right and up, in radians.
-    fn turned(&mut self) -> Vec2 {
-        let world = self.app.world_mut();
-        let mut own = world.query::<&InputAccumulator>();
-        let (yaw, pitch) = own.single(world).expect("one pawn").view();
-        Vec2::new((-yaw).rem_euclid(TAU) as f32, pitch as f32)
-    }
-
-    fn weapon(&mut self) -> WeaponControls {
-        let world = self.app.world_mut();
-        let mut own = world.query::<&WeaponControls>();
-        own.single(world).expect("one pawn").clone()
-    }
-}
-
-fn connect(world: &mut World) -> Entity {
-    let gamepad = world.spawn_empty().id();
-    let connection =
-        GamepadConnection::Connected { name: "simulated".into(), vendor_id: None, product_id: None };
-    world.write_message(GamepadConnectionEvent { gamepad, connection });
-    gamepad
-}
+use crate::{Player, connect};
 
 #[test]
 fn stick_turns_the_view_at_the_same_rate_at_every_frame_rate() {
