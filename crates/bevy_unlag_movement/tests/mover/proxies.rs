@@ -1,7 +1,7 @@
 //! Remote capsules that are simulated to the present: their cheap step follows the ground, walls and gravity.
 
 use bevy::{ecs::system::SystemState, prelude::*};
-use bevy_unlag_core::{MoveModel, PoseSample, StepContext, Tick};
+use bevy_unlag_core::{MoveModel, PawnClass, PoseSample, StepContext, Tick};
 use bevy_unlag_movement::{CapsuleConfig, CapsuleModel, CapsuleState, MovementMode, MoverWorld};
 
 use crate::common::{DT, GRAVITY, Level, expect_standing};
@@ -21,7 +21,7 @@ fn simulated(app: &mut App, state: &CapsuleState, ticks: u32) -> PoseSample {
     let mut pose = received(state);
     for tick in 0..ticks {
         let ctx = StepContext { tick: Tick(2 + tick), dt: DT, entity, replaying: true };
-        pose = CapsuleModel::proxy_step(&config, &pose, &ctx, &world);
+        pose = CapsuleModel::proxy_step(&config, PawnClass::default(), &pose, &ctx, &world);
     }
     pose
 }

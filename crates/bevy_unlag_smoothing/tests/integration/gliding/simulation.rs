@@ -2,7 +2,7 @@
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag_core::{
-    BitReader, BitWriter, DrawnPose, MoveModel, PoseSample, PoseSampler, ProxySmoothing, Snapshot,
+    BitReader, BitWriter, DrawnPose, MoveModel, PawnClass, PoseSample, PoseSampler, ProxySmoothing, Snapshot,
     StepContext, Tick, Wire, WireError,
 };
 use bevy_unlag_smoothing::ProxySimulationPlugin;
@@ -67,6 +67,7 @@ impl MoveModel for Glider {
 
     fn proxy_step(
         _: &GliderConfig,
+        _: PawnClass,
         pose: &PoseSample,
         ctx: &StepContext,
         (): &SystemParamItem<()>,
