@@ -1,6 +1,6 @@
 //! Panel with the pawn's state, and the key bindings.
 
-use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy::prelude::*;
 use bevy_unlag::core::{CurrentTick, StepContext};
 use bevy_unlag_movement::{BaseId, CapsuleConfig, MovementMode, MoverWorld, VolumeId};
 use unlag_examples::screen::ui::{help, left_panel, readout};
