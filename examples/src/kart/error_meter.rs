@@ -260,7 +260,7 @@ mod tests {
             rotation: Quat::IDENTITY,
             jump: 0.0,
         };
-        let place = TruePose { position: Vec3::ZERO, rotation: Quat::IDENTITY, velocity: Vec3::ZERO };
+        let place = TruePose { position: Vec3::ZERO, rotation: Quat::IDENTITY };
         meter.waiting.extend([at(1.0, 0.03), at(1.1, 0.04)]);
         meter.compare(1.1, |_| None);
         assert_eq!((meter.total.frames, meter.waiting.len()), (0, 2));
