@@ -91,12 +91,13 @@ pub fn add_client(app: &mut App, options: ServerOptions) {
     app.add_plugins(UnlagClientPlugins { rate: options.rate, characters: characters() });
     app.add_plugins((rules::protocol, shot_stats::plugin));
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
-    app.add_systems(Startup, arena::spawn);
-    if options.trace {
-        app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
-            commands.entity(added.entity).insert(MoveTrace::default());
-        });
-    }
+    app.add_systems(Startup, arena::spawn).add_observer(
+        move |added: On<Add, NetRole>, mut commands: Commands| {
+            if options.trace {
+                commands.entity(added.entity).insert(MoveTrace::default());
+            }
+        },
+    );
 }
 
 /// Creates a server without a window.

@@ -132,33 +132,10 @@ impl Match {
             // Staggered, so that no two clients' frames coincide.
             this.apps.add(client, Client::new(frame, frame.mul_f64(0.37 + 0.61 * i as f64 % 1.0)));
         }
-        if !this.wait_for_pawns() {
+        if !this.apps.run_until(Duration::from_secs(20), everyone_has_a_pawn) {
             return Err("not every player could join within 20 s; try a better --preset".to_owned());
         }
         Ok(this)
-    }
-
-    fn wait_for_pawns(&mut self) -> bool {
-        while !self.everyone_has_a_pawn() {
-            if self.now() > Duration::from_secs(20) {
-                return false;
-            }
-            self.run(Duration::from_millis(100));
-        }
-        true
-    }
-
-    fn everyone_has_a_pawn(&mut self) -> bool {
-        let expected =
-            self.clients.len() + usize::from(self.server.world().contains_resource::<ScriptedPlayer>());
-        self.clients.iter_mut().all(|client| {
-            let world = client.world_mut();
-            let connected =
-                world.query_filtered::<(), (With<ClientLink>, With<Connected>)>().iter(world).count() == 1;
-            connected
-                && world.query_filtered::<(), With<DrawnPose>>().iter(world).count() == expected
-                && world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).count() == 1
-        })
     }
 
     /// Lets all players fight for `seconds`, then stops their fire for 3 s, so that every verdict can
@@ -196,6 +173,21 @@ impl Match {
         });
         MatchReport { players: players.collect() }
     }
+}
+
+fn everyone_has_a_pawn(apps: &mut SteppedApps) -> bool {
+    let expected =
+        apps.clients.len() + usize::from(apps.server.world().contains_resource::<ScriptedPlayer>());
+    apps.clients.iter_mut().all(|client| {
+        let world = client.world_mut();
+        is_playing(world) && world.query_filtered::<(), With<DrawnPose>>().iter(world).count() == expected
+    })
+}
+
+/// Returns whether a client app is connected and controls a pawn.
+fn is_playing(world: &mut World) -> bool {
+    world.query_filtered::<(), (With<ClientLink>, With<Connected>)>().iter(world).count() == 1
+        && world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).count() == 1
 }
 
 /// Plays a match and returns its report.

@@ -33,7 +33,8 @@ const STEP: f32 = 28.0;
 #[derive(Resource, Default, Debug)]
 pub struct ShownPresets(pub LinkPresets);
 
-/// Index of the last matching preset, from which stepping continues after a slider has changed the conditions.
+/// Index of the last matching preset, from which stepping continues after a slider has changed the
+/// conditions.
 #[derive(Resource, Default)]
 struct LastPreset(usize);
 
@@ -53,24 +54,8 @@ pub fn has_link(links: Query<(), (With<NetSim>, With<Client>)>) -> bool {
 /// Spawns sliders for latency, jitter and loss. `most_latency` is the maximum one-way latency, in
 /// milliseconds.
 pub fn spawn_sliders(panel: &mut ChildSpawnerCommands, most_latency: f32) {
-    let shown = |time: Duration| (milliseconds(time), format!("{:.0} ms", milliseconds(time)));
-    let time = |value: f32| Duration::from_millis(value.max(0.0).round() as u64);
-    slider(
-        panel,
-        "Latency, one way",
-        (0.0, most_latency),
-        0,
-        move |link: Link| shown(link.up.latency),
-        move |In(value): In<f32>, mut link: LinkMut| change(&mut link, |link| link.latency = time(value)),
-    );
-    slider(
-        panel,
-        "Jitter, +/-",
-        (0.0, 150.0),
-        0,
-        move |link: Link| shown(link.up.jitter),
-        move |In(value): In<f32>, mut link: LinkMut| change(&mut link, |link| link.jitter = time(value)),
-    );
+    time_slider(panel, "Latency, one way", most_latency, |link| &mut link.latency);
+    time_slider(panel, "Jitter, +/-", 150.0, |link| &mut link.jitter);
     slider(
         panel,
         "Loss",
@@ -79,6 +64,25 @@ pub fn spawn_sliders(panel: &mut ChildSpawnerCommands, most_latency: f32) {
         |link: Link| (link.up.loss * 100.0, format!("{:.1} %", link.up.loss * 100.0)),
         |In(value): In<f32>, mut link: LinkMut| change(&mut link, |link| link.loss = value / 100.0),
     );
+}
+
+/// Spawns a slider of up to `most` milliseconds.
+fn time_slider(
+    panel: &mut ChildSpawnerCommands,
+    name: &str,
+    most: f32,
+    field: fn(&mut LinkConditions) -> &mut Duration,
+) {
+    let show = move |link: Link| {
+        let mut conditions = link.up;
+        let shown = milliseconds(*field(&mut conditions));
+        (shown, format!("{shown:.0} ms"))
+    };
+    let set = move |In(value): In<f32>, mut link: LinkMut| {
+        let time = Duration::from_millis(value.max(0.0).round() as u64);
+        change(&mut link, |link| *field(link) = time);
+    };
+    slider(panel, name, (0.0, most), 0, show, set);
 }
 
 /// Spawns the sliders, a row that steps through all presets, and a button for each offered preset.

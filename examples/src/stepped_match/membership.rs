@@ -5,10 +5,10 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use bevy_unlag_testkit::Client as Frames;
-use lightyear::prelude::{Client, Connected, Disconnect};
+use lightyear::prelude::{Client, Disconnect};
 
-use super::{Match, MatchOptions};
-use crate::{app, connection, hero::AnyPlayer, scripted_player::ScriptedPlayer};
+use super::{Match, MatchOptions, is_playing};
+use crate::{app, connection, scripted_player::ScriptedPlayer};
 
 /// Maximum number of retired client apps that are kept alive.
 const MAX_RETIRED_CLIENTS: usize = 16;
@@ -86,9 +86,6 @@ impl Match {
         if self.frames.get(client).is_none_or(|frames| frames.due == Duration::MAX) {
             return false;
         }
-        let Some(app) = self.clients.get_mut(client) else { return false };
-        let world = app.world_mut();
-        world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
-            && world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).count() == 1
+        self.clients.get_mut(client).is_some_and(|app| is_playing(app.world_mut()))
     }
 }

@@ -37,14 +37,12 @@ pub struct Observations {
 impl Observations {
     /// Records the teleport effect, such as a sound and a flash.
     pub fn play_effect(&mut self) {
-        let frame = self.frame;
-        self.effects.push(frame);
+        self.effects.push(self.frame);
     }
 
     /// Records that the owner is notified of the result.
     pub fn record_outcome(&mut self, succeeded: bool) {
-        let frame = self.frame;
-        self.outcomes.push((frame, succeeded));
+        self.outcomes.push((self.frame, succeeded));
     }
 }
 
