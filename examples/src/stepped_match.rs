@@ -156,7 +156,8 @@ impl Match {
             let connected =
                 world.query_filtered::<(), (With<ClientLink>, With<Connected>)>().iter(world).count() == 1;
             connected
-                && world.query_filtered::<(), With<DrawnPose>>().iter(world).count() == expected
+                && world.query_filtered::<(), (With<DrawnPose>, With<SoldierBody>)>().iter(world).count()
+                    == expected
                 && world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).count() == 1
         })
     }
