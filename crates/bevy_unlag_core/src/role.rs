@@ -39,9 +39,9 @@ pub struct LocalControl;
 pub struct ServerControl;
 
 /// On a pawn with [`ServerControl`]: it sits in a vehicle, does not move by itself, and does not collide with
-/// other pawns. Its state follows the vehicle's, so it is seen, and hit, where it sits. The umbrella crate moves
-/// capsule pawns so. It removes the component when the vehicle is gone, and with an error from what cannot sit:
-/// a pawn that is no capsule or that a player controls, and whoever sits on something other than a pawn.
+/// other pawns. Its state follows the vehicle's, so it is seen, and hit, where it sits. The umbrella crate
+/// moves capsule pawns so. It removes the component when the vehicle is gone, and with an error from a pawn
+/// that cannot sit: one that is no capsule or that a player controls, or whose vehicle is no pawn.
 #[doc(alias = "AttachToActor")]
 #[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Component, Debug)]

@@ -49,8 +49,8 @@ fn assign(
     }
 }
 
-/// Enters an entity into the map. On a server a living pawn keeps its id, and what is given the same one gets a
-/// free id. On a client a despawn may arrive after the spawn that uses its id again.
+/// Enters an entity into the map. On a server a living pawn keeps its id, and a newer entity with the same one
+/// gets a free id. On a client a despawn may arrive after the spawn that uses its id again.
 fn enter(
     named: On<Insert, NetId>,
     names: Query<&NetId>,
@@ -68,8 +68,9 @@ fn enter(
     };
     let free = last.advance(new, &map);
     error!(
-        "{new} was given {id:?}, which the living pawn {older} has: it gets {free:?} instead. Spawn pawns without \
-         a NetId to get a free one, or choose ids that the server has not assigned; it counts upwards from 1"
+        "{new} was given {id:?}, which the living pawn {older} has: it gets {free:?} instead. Spawn pawns \
+         without a NetId to get a free one, or choose ids that the server has not assigned; it counts upwards \
+         from 1"
     );
     if let Some(free) = free {
         commands.entity(new).insert(free);

@@ -38,9 +38,9 @@ const MARGIN: Duration = Duration::from_millis(60);
 ///
 /// The pawn must be of a registered character, sit in no vehicle, and be controlled by the server: an NPC, an
 /// empty vehicle, a pawn that its player has left. Any other is refused, with a line in the log. The player's
-/// old pawn returns to the server with neutral input. Until the player's client knows, a round trip later, the
-/// old pawn obeys the player and the new one has neutral input, so that nothing is mispredicted and each shot
-/// counts for the pawn that fired it. A second change before [`Possessed`] waits; of several the last one
+/// old pawn returns to the server with neutral input. Until the player's client knows, a round trip later,
+/// the old pawn obeys the player and the new one has neutral input, so that nothing is mispredicted and each
+/// shot counts for the pawn that fired it. A second change before [`Possessed`] waits; of several the last one
 /// counts. The host of a listen server changes pawns at once.
 #[doc(alias = "UnPossess")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
@@ -161,8 +161,8 @@ fn unfit(world: &World, pawn: Entity) -> Option<&'static str> {
         Some("it is not a replicated pawn")
     } else if !has_model {
         Some(
-            "nothing would move it, because it is of no registered movement model: spawn it as an NpcPawn of one \
-             of the app's Characters",
+            "nothing would move it, because it is of no registered movement model: spawn it as an NpcPawn of \
+             one of the app's Characters",
         )
     } else {
         world.get::<Passenger>(pawn).map(|_| "it sits in a vehicle: remove its Passenger component before")

@@ -5,8 +5,8 @@ use bevy_unlag::{core::Passenger, net::ReplicatedPawn, smoothing::RecordTransfor
 use super::*;
 use crate::error_lines::errors;
 
-/// Asks for control of an entity. Returns the errors that the server logs, after a check that the player keeps
-/// its soldier, which still obeys.
+/// Asks for control of an entity. Returns the errors that the server logs, after a check that the player
+/// keeps its soldier, which still obeys.
 fn refused(game: &mut SteppedApps, pawn: Entity) -> Vec<String> {
     let lines = errors(|| possess(game, |_| Some(pawn)));
     game.run(Duration::from_secs(1));

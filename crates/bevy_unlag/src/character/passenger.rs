@@ -112,8 +112,8 @@ fn release(
             error!("{pawn} cannot sit in {vehicle}: only capsule characters can, and its model is {model}");
         } else if at.is_none_or(|at| at.snapshot.tick != tick.0) {
             error!(
-                "{pawn} cannot sit in {vehicle}, which is no pawn of a character of this app: spawn the vehicle \
-                 as an NpcPawn"
+                "{pawn} cannot sit in {vehicle}, which is no pawn of a character of this app: spawn the \
+                 vehicle as an NpcPawn"
             );
         } else {
             continue;

@@ -17,8 +17,8 @@ pub(super) fn plugin(app: &mut App) {
     );
 }
 
-/// Returns all but the first pawn of a link to the server, before a client hears of them. It runs at the end of
-/// the frame, so a game may spawn a player's next pawn before it despawns the last one.
+/// Returns all but the first pawn of a link to the server, before a client hears of them. It runs at the end
+/// of the frame, so a game may spawn a player's next pawn before it despawns the last one.
 fn refuse_second_pawns(
     fresh: Query<(Entity, &ControlledBy), Fresh>,
     pawns: Query<(Entity, &ControlledBy), With<IncomingMoves>>,
@@ -34,9 +34,9 @@ fn refuse_second_pawns(
             continue;
         };
         error!(
-            "{pawn} is a second player_pawn of the link {}, whose player controls {first}: a player controls one \
-             pawn at a time. The player owns {pawn}, and the server controls it. Spawn further pawns of a player \
-             with NpcPawn and SessionOf instead, and change between them by Possess",
+            "{pawn} is a second player_pawn of the link {}, whose player controls {first}: a player controls \
+             one pawn at a time. The player owns {pawn}, and the server controls it. Spawn further pawns of a \
+             player with NpcPawn and SessionOf instead, and change between them by Possess",
             by.owner
         );
         commands.entity(pawn).remove::<(ControlledBy, ControlledSend)>();

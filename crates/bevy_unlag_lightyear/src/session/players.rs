@@ -14,8 +14,8 @@ use lightyear_guard::{Kick, KickReason, PendingKick, counted_delta};
 
 /// On a server's pawn: the player who owns it, for as long as the pawn lives. Links come and go; the peer id
 /// comes from the connect token. Inserted by [`player_pawn`] into the pawn that the player controls first.
-/// Insert it into a pawn that the server controls, and the player owns that one as well: it waits for the same
-/// player and expires with the player's other pawns.
+/// Insert it into a pawn that the server controls, and the player owns that one as well: it stays while the
+/// player is away and expires with the player's other pawns.
 #[doc(alias = "ControlledBy")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Component, Debug)]
@@ -34,8 +34,8 @@ pub struct AwaitingReconnect {
 }
 
 /// Components of a player's pawn: it belongs to `peer`, and currently to `link`, the server's end of the
-/// player's link. Insert them with [`NetworkedPawn`](crate::NetworkedPawn), on one pawn per player: a second one
-/// is returned to the server, with an error in the log. For further pawns of a player see [`SessionOf`].
+/// player's link. Insert them with [`NetworkedPawn`](crate::NetworkedPawn), on one pawn per player: a second
+/// one is returned to the server, with an error in the log. For further pawns of a player see [`SessionOf`].
 #[must_use]
 pub fn player_pawn(link: Entity, peer: PeerId) -> impl Bundle {
     (SessionOf(peer), owned_by(link))
