@@ -3,7 +3,7 @@
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag::{
     Characters, NpcPawn,
-    core::{Passenger, Wire},
+    core::{Passenger, ServerControl, Wire},
     movement::{HasCapsule, KartModel, KartState},
     net::{MessageRules, MessageSource, Possess, Possessed},
     prelude::*,
@@ -15,9 +15,9 @@ use crate::hero::{Hero, HeroState};
 /// Distance from which a player can enter a kart, in metres.
 pub const REACH: f32 = 3.0;
 /// Place of the driver's feet in the kart.
-const SEAT: Vec3 = Vec3::new(0.0, 0.25, 0.25);
+pub const SEAT: Vec3 = Vec3::new(0.0, 0.25, 0.25);
 /// Places of the karts.
-const PLACES: [Vec3; 2] = [Vec3::new(-6.0, 0.1, 9.0), Vec3::new(6.0, 0.1, -9.0)];
+pub const PLACES: [Vec3; 2] = [Vec3::new(-6.0, 0.1, 9.0), Vec3::new(6.0, 0.1, -9.0)];
 
 /// Characters of the shooter: heroes and karts that people play, and the soldiers of measurements and tests. The
 /// server decides which of them a player gets.
@@ -83,7 +83,7 @@ fn enter_or_leave(
     mut requests: MessageReader<Received<UseVehicle>>,
     players: Players,
     heroes: Query<&HeroState, Without<Passenger>>,
-    karts: Query<(Entity, &KartState), (Without<ControlledBy>, Without<LocalControl>)>,
+    karts: Query<(Entity, &KartState), With<ServerControl>>,
     mut drivers: Drivers,
     mut commands: Commands,
 ) {

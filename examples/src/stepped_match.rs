@@ -180,7 +180,8 @@ fn everyone_has_a_pawn(apps: &mut SteppedApps) -> bool {
         apps.clients.len() + usize::from(apps.server.world().contains_resource::<ScriptedPlayer>());
     apps.clients.iter_mut().all(|client| {
         let world = client.world_mut();
-        is_playing(world) && world.query_filtered::<(), With<DrawnPose>>().iter(world).count() == expected
+        let mut soldiers = world.query_filtered::<(), (With<DrawnPose>, With<SoldierBody>)>();
+        is_playing(world) && soldiers.iter(world).count() == expected
     })
 }
 

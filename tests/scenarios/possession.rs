@@ -3,6 +3,8 @@
 mod departures;
 mod host;
 mod motion;
+mod owned;
+mod refusals;
 
 use std::time::Duration;
 

@@ -86,7 +86,7 @@ pub use proxy_update::{MAX_PATH_KNOTS, ProxyUpdate};
 pub use rate::{SimulationRate, SimulationRatePlugin};
 pub use required_plugin::require_plugin;
 pub use rig::{LimbPoses, LimbRig, MAX_LIMBS};
-pub use role::{LocalControl, NetId, NetRole, Passenger, ServerControl};
+pub use role::{LocalControl, NetId, NetRole, Passenger, Seated, ServerControl};
 pub use round_trip::RoundTrip;
 pub use sampler::{PoseSample, PoseSampler};
 #[cfg(feature = "serde_wire")]

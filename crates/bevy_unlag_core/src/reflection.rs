@@ -20,7 +20,8 @@ pub(crate) fn register_types(app: &mut App) {
         BasePoses, BaseScheduleMailbox, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime,
         GameClock, LastReceivedSnapshot, LimbRig, LocalControl, Passenger, PawnClass, ServerControl,
         MatchReset, MeasuredUpdateInterval, NetId, NetRole, OwnerReconnected, PathKnotConfig, PawnModel,
-        PoseSampler, ProxySmoothing, RoundTrip, ServerLeft, SetupDiagnostics, SimulationRate, Snapshot,
-        SnapshotAcks, SnapshotHistory, Stall, TransformWatch, VisualOf, VisualOffset, Visuals, WorldGravity,
+        PoseSampler, ProxySmoothing, RoundTrip, Seated, ServerLeft, SetupDiagnostics, SimulationRate,
+        Snapshot, SnapshotAcks, SnapshotHistory, Stall, TransformWatch, VisualOf, VisualOffset, Visuals,
+        WorldGravity,
     }
 }

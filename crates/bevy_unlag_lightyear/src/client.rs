@@ -26,7 +26,8 @@ use crate::{
 /// the app has them, and adds them otherwise; added after this plugin they panic. Each movement model also
 /// needs a [`NetModelPlugin`](crate::NetModelPlugin).
 ///
-/// A client controls the one pawn that the server assigns to it in the update that spawns the pawn.
+/// A client controls at most one pawn: the one that appears with lightyear's `Controlled`, until
+/// `Possess` on the server gives it another one or none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnlagClientNetPlugin {
     /// Tick and snapshot rate; the tick must be the server's.

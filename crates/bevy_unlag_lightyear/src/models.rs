@@ -91,6 +91,11 @@ impl NetModels {
         u8::try_from(number).expect("an app has at most 256 movement models")
     }
 
+    /// Returns whether a model is registered.
+    pub(crate) fn has(&self, model: &PawnModel) -> bool {
+        self.0.iter().any(|known| known.model == *model)
+    }
+
     /// Returns a hash that is equal for apps with the same models in the same order.
     pub(crate) fn hash(&self) -> u64 {
         hash_of_names(self.0.iter().map(|model| model.model.name()))
@@ -121,8 +126,7 @@ pub(crate) fn report_unknown_model(
     models: Option<Res<NetModels>>,
 ) {
     let Ok(model) = pawns.get(added.entity) else { return };
-    let known = models.is_some_and(|models| models.0.iter().any(|known| known.model == *model));
-    if !known {
+    if !models.is_some_and(|models| models.has(model)) {
         error!(
             "pawn {} is of the model {}, which this app has not registered: add its character to the list of \
              Characters on both sides, or its NetModelPlugin",

@@ -3,10 +3,12 @@
 //! A player *owns* pawns by [`SessionOf`](crate::SessionOf), any number of them, and *controls* at most one, by
 //! lightyear's `ControlledBy`. [`Possess`] changes the latter.
 
+mod second_pawn;
+
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, LocalControl, NetId, RoundTrip, Tick, Wire};
+use bevy_unlag_core::{CurrentTick, LocalControl, NetId, Passenger, PawnModel, RoundTrip, Tick, Wire};
 use bevy_unlag_prediction::{
     ControlEnd, ControlTransferred, IncomingControlOffers, OutgoingControlOffers, cancel_transfer,
     control_as_host, packet_epoch, return_to_server, transfer_control,
@@ -21,6 +23,7 @@ use crate::snapshots::Departing;
 use crate::{
     bandwidth::{Bandwidth, ServerMessages},
     client::ReceiveSystems,
+    models::NetModels,
     net_ids::NetIdMap,
     protocol::{ControlEndMessage, ControlOfferMessage, ServerEventChannel},
     server::SendSystems,
@@ -33,11 +36,12 @@ const MARGIN: Duration = Duration::from_millis(60);
 /// Gives a player control of another pawn, or of none. Trigger it on a server; [`Possessed`] follows. Unreal's
 /// `Possess`.
 ///
-/// The pawn must be controlled by the server: an NPC, an empty vehicle, a pawn that its player has left. The
-/// player's old pawn returns to the server with neutral input. Until the player's client knows, a round trip
-/// later, the old pawn obeys the player and the new one has neutral input, so that nothing is mispredicted and
-/// each shot counts for the pawn that fired it. A second change before [`Possessed`] waits; of several the last
-/// one counts. The host of a listen server changes pawns at once.
+/// The pawn must be of a registered character, sit in no vehicle, and be controlled by the server: an NPC, an
+/// empty vehicle, a pawn that its player has left. Any other is refused, with a line in the log. The player's
+/// old pawn returns to the server with neutral input. Until the player's client knows, a round trip later,
+/// the old pawn obeys the player and the new one has neutral input, so that nothing is mispredicted and each
+/// shot counts for the pawn that fired it. A second change before [`Possessed`] waits; of several the last one
+/// counts. The host of a listen server changes pawns at once.
 #[doc(alias = "UnPossess")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Event, Debug)]
@@ -108,6 +112,7 @@ pub(crate) fn server_plugin(app: &mut App) {
             },
         )
         .add_systems(PostUpdate, send_offers.in_set(SendSystems::Acks));
+    second_pawn::plugin(app);
 }
 
 pub(crate) fn client_plugin(app: &mut App) {
@@ -133,8 +138,13 @@ fn possess(world: &mut World, link: Entity, to: Option<Entity>) {
     if from == to {
         return;
     }
-    if let Some((pawn, problem)) = to.and_then(|pawn| Some((pawn, why_not(world, pawn)?))) {
+    let seen: &World = world;
+    let refused = |why: fn(&World, Entity) -> Option<&'static str>| Some((to?, why(seen, to?)?));
+    if let Some((pawn, problem)) = refused(unfit) {
         error!("Possess: {pawn} cannot be controlled by the player of {link}: {problem}");
+    } else if let Some((pawn, problem)) = refused(unavailable) {
+        // No mistake: two players may want the same pawn.
+        debug!("Possess: the player of {link} does not get {pawn}: {problem}");
     } else if host {
         possess_as_host(world, link, to);
     } else {
@@ -142,14 +152,29 @@ fn possess(world: &mut World, link: Entity, to: Option<Entity>) {
     }
 }
 
-/// Returns why a player cannot take control of a pawn.
-fn why_not(world: &World, pawn: Entity) -> Option<&'static str> {
+/// Returns why no player can take control of an entity.
+fn unfit(world: &World, pawn: Entity) -> Option<&'static str> {
+    let models = world.get_resource::<NetModels>();
+    let has_model =
+        world.get::<PawnModel>(pawn).is_some_and(|model| models.is_some_and(|all| all.has(model)));
+    if world.get::<NetId>(pawn).is_none() {
+        Some("it is not a replicated pawn")
+    } else if !has_model {
+        Some(
+            "nothing would move it, because it is of no registered movement model: spawn it as an NpcPawn of \
+             one of the app's Characters",
+        )
+    } else {
+        world.get::<Passenger>(pawn).map(|_| "it sits in a vehicle: remove its Passenger component before")
+    }
+}
+
+/// Returns why a pawn is not free at the moment.
+fn unavailable(world: &World, pawn: Entity) -> Option<&'static str> {
     let has_player = world.get::<ControlledBy>(pawn).is_some()
         || is_offered(world, pawn)
         || world.get::<LocalControl>(pawn).is_some();
-    if world.get::<NetId>(pawn).is_none() {
-        Some("it is not a replicated pawn")
-    } else if has_player {
+    if has_player {
         Some("another player controls it")
     } else {
         world.get::<AwaitingReconnect>(pawn).map(|_| "it waits for its player to come back")

@@ -1,7 +1,7 @@
 //! Collision capsules of pawns for each other, shared by all models.
 
 use bevy::{ecs::component::Mutable, prelude::*};
-use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnClass, PawnModel, TickSystems};
+use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnClass, PawnModel, Seated, TickSystems};
 
 use crate::{
     config::{CapsuleConfig, PawnCollision},
@@ -39,13 +39,23 @@ pub(crate) struct Stance {
     pub(crate) up: Vec3,
     pub(crate) crouched: bool,
     pub(crate) class: PawnClass,
-    /// Dead pawns do not collide.
+    /// Dead pawns do not collide, nor do those in a vehicle.
     pub(crate) alive: bool,
 }
 
 /// State that provides the position and stance of its pawn.
 pub(crate) trait HasStance: Component<Mutability = Mutable> {
     fn stance(&self) -> Stance;
+}
+
+impl Stance {
+    /// Returns the capsule of a pawn in this stance. It has no radius if nothing collides with the pawn.
+    fn capsule<C: PawnCollisionConfig>(self, config: &C, id: u32, seated: Option<&Seated>) -> PawnCapsule {
+        let Self { feet, up, crouched, class, alive } = self;
+        let (radius, half_height) = config.size(class, crouched);
+        let collides = alive && !seated.is_some_and(|seated| seated.0);
+        PawnCapsule { feet, up, radius: if collides { radius } else { 0.0 }, half_height, id }
+    }
 }
 
 impl<S: HasCapsule + Component<Mutability = Mutable>> HasStance for S {
@@ -70,12 +80,6 @@ pub(crate) fn add_systems<C: PawnCollisionConfig, M: MoveModel<State: HasStance>
     );
 }
 
-fn capsule_at<C: PawnCollisionConfig>(config: &C, id: u32, stance: Stance) -> PawnCapsule {
-    let Stance { feet, up, crouched, class, alive } = stance;
-    let (radius, half_height) = config.size(class, crouched);
-    PawnCapsule { feet, up, radius: if alive { radius } else { 0.0 }, half_height, id }
-}
-
 /// Returns the id of a pawn: the same on all machines, or the entity's index in a game without a
 /// network.
 fn id_of(entity: Entity, id: Option<&NetId>) -> u32 {
@@ -94,6 +98,9 @@ fn drawn_stance(drawn: &DrawnPose, class: Option<&PawnClass>) -> Stance {
     }
 }
 
+/// Drawn pose, class and model of a pawn.
+type DrawnPawn = (&'static DrawnPose, Option<&'static PawnClass>, Option<&'static PawnModel>);
+
 /// Whether a drawn pawn is of the model `M`. In an app with one model, nothing says so.
 fn is_of<M: MoveModel>(model: Option<&PawnModel>) -> bool {
     model.is_none_or(PawnModel::is::<M>)
@@ -101,40 +108,38 @@ fn is_of<M: MoveModel>(model: Option<&PawnModel>) -> bool {
 
 fn insert_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     config: Res<C>,
-    pawns: Query<(Entity, &M::State, Option<&NetId>), Without<PawnCapsule>>,
+    pawns: Query<(Entity, &M::State, Option<&NetId>, Option<&Seated>), Without<PawnCapsule>>,
     drawn: Query<
-        (Entity, &DrawnPose, Option<&PawnClass>, Option<&NetId>, Option<&PawnModel>),
+        (Entity, DrawnPawn, Option<&NetId>, Option<&Seated>),
         (Without<PawnCapsule>, Without<M::State>),
     >,
     mut commands: Commands,
 ) {
-    for (entity, state, id) in &pawns {
-        commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), state.stance()));
+    for (entity, state, id, seated) in &pawns {
+        commands.entity(entity).insert(state.stance().capsule(&*config, id_of(entity, id), seated));
     }
-    for (entity, drawn, class, id, _) in drawn.iter().filter(|(.., model)| is_of::<M>(*model)) {
-        commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), drawn_stance(drawn, class)));
+    for (entity, (drawn, class, _), id, seated) in drawn.iter().filter(|(_, pawn, ..)| is_of::<M>(pawn.2)) {
+        let stance = drawn_stance(drawn, class);
+        commands.entity(entity).insert(stance.capsule(&*config, id_of(entity, id), seated));
     }
 }
 
 fn update_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     config: Res<C>,
-    mut pawns: Query<(&M::State, &mut PawnCapsule)>,
+    mut pawns: Query<(&M::State, &mut PawnCapsule, Option<&Seated>)>,
 ) {
-    for (state, mut capsule) in &mut pawns {
-        let now = capsule_at(&*config, capsule.id, state.stance());
+    for (state, mut capsule, seated) in &mut pawns {
+        let now = state.stance().capsule(&*config, capsule.id, seated);
         capsule.set_if_neq(now);
     }
 }
 
 fn update_drawn_capsules<C: PawnCollisionConfig, M: MoveModel<State: HasStance>>(
     config: Res<C>,
-    mut pawns: Query<
-        (&DrawnPose, Option<&PawnClass>, &mut PawnCapsule, Option<&PawnModel>),
-        Without<M::State>,
-    >,
+    mut pawns: Query<(DrawnPawn, &mut PawnCapsule, Option<&Seated>), Without<M::State>>,
 ) {
-    for (drawn, class, mut capsule, _) in pawns.iter_mut().filter(|(.., model)| is_of::<M>(*model)) {
-        let now = capsule_at(&*config, capsule.id, drawn_stance(drawn, class));
+    for ((drawn, class, _), mut capsule, seated) in pawns.iter_mut().filter(|(pawn, ..)| is_of::<M>(pawn.2)) {
+        let now = drawn_stance(drawn, class).capsule(&*config, capsule.id, seated);
         capsule.set_if_neq(now);
     }
 }

@@ -9,17 +9,17 @@ use lightyear::prelude::{Client, ControlledBy, Disconnect, PeerId};
 use super::*;
 
 /// Netcode's protocol id of this game.
-const GAME: u64 = 77;
+pub(super) const GAME: u64 = 77;
 const KART: NetId = NetId(900);
 
 /// The server's ends of the players' links, and the number of those that have ended.
 #[derive(Resource, Default)]
-struct Links {
-    by_peer: HashMap<u64, Entity>,
-    ended: usize,
+pub(super) struct Links {
+    pub(super) by_peer: HashMap<u64, Entity>,
+    pub(super) ended: usize,
 }
 
-fn number(peer: PeerId) -> u64 {
+pub(super) fn number(peer: PeerId) -> u64 {
     let PeerId::Netcode(number) = peer else { panic!("{peer:?} is no client of netcode") };
     number
 }
@@ -50,7 +50,7 @@ fn game_server() -> App {
 }
 
 /// Joins a new app as this player. Returns its index.
-fn connect(game: &mut SteppedApps, peer: u64) -> usize {
+pub(super) fn connect(game: &mut SteppedApps, peer: u64) -> usize {
     let mut client = client();
     let mut sim = NetSim::new(peer);
     sim.set(LinkConditions { latency: Duration::from_millis(75), loss: 0.05, ..default() });
@@ -60,18 +60,18 @@ fn connect(game: &mut SteppedApps, peer: u64) -> usize {
     game.add(client, Frames::new(SteppedApps::CLIENT_FRAME, due))
 }
 
-fn own_of(game: &mut SteppedApps, client: usize) -> Option<NetId> {
+pub(super) fn own_of(game: &mut SteppedApps, client: usize) -> Option<NetId> {
     let world = game.clients[client].world_mut();
     world.query_filtered::<&NetId, With<LocalControl>>().iter(world).next().copied()
 }
 
-fn pawn_of(game: &mut SteppedApps, id: NetId) -> Entity {
+pub(super) fn pawn_of(game: &mut SteppedApps, id: NetId) -> Entity {
     let world = game.server.world_mut();
     let mut pawns = world.query::<(Entity, &NetId)>();
     pawns.iter(world).find(|(_, of)| **of == id).expect("the pawn is there").0
 }
 
-fn give(game: &mut SteppedApps, peer: u64, id: NetId) {
+pub(super) fn give(game: &mut SteppedApps, peer: u64, id: NetId) {
     let pawn = Some(pawn_of(game, id));
     let world = game.server.world_mut();
     let link = world.resource::<Links>().by_peer[&peer];
@@ -81,7 +81,7 @@ fn give(game: &mut SteppedApps, peer: u64, id: NetId) {
 
 /// How a link ends.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum End {
+pub(super) enum End {
     /// The client says so.
     Disconnect,
     /// The client's machine is switched off.
@@ -90,7 +90,7 @@ enum End {
     Despawn,
 }
 
-fn end(game: &mut SteppedApps, client: usize, peer: u64, how: End) {
+pub(super) fn end(game: &mut SteppedApps, client: usize, peer: u64, how: End) {
     let ended = game.server.world().resource::<Links>().ended;
     match how {
         End::Disconnect => {
@@ -114,7 +114,7 @@ fn end(game: &mut SteppedApps, client: usize, peer: u64, how: End) {
     game.run(if how == End::Despawn { 4 * SECOND } else { Duration::from_millis(200) });
 }
 
-const SECOND: Duration = Duration::from_secs(1);
+pub(super) const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn player_who_leaves_during_a_change_frees_both_pawns_and_gets_its_own_back() {

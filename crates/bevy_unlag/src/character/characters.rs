@@ -75,10 +75,10 @@ fn add<C: Character>(app: &mut App, side: Side) {
     };
     if side == Side::Server {
         npc::add_character::<C>(app);
-        passenger::add_vehicle::<C>(app);
     }
     app.add_observer(insert_body::<C>).add_observer(complete::<C>);
     class::add_character::<C>(app);
+    passenger::add_vehicle::<C>(app, side);
     controls::add_character::<C>(app);
     C::build(app, side);
 }

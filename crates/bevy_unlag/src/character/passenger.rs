@@ -2,42 +2,74 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    CurrentTick, MoveModel, MoveSystems, Passenger, PoseSample, PublishedState, Snapshot, TickSystems,
+    CurrentTick, MoveModel, MoveSystems, Passenger, PawnModel, PoseSample, PublishedState, Seated, Snapshot,
+    TickSystems,
 };
+use bevy_unlag_lightyear::{AddPawnState, OwnPawnState};
 use bevy_unlag_movement::{BaseId, HasCapsule, MovementMode};
+use bevy_unlag_prediction::IncomingMoves;
 use bevy_unlag_smoothing::SmoothingSystems;
+
+use super::Side;
 
 /// Systems that seat passengers, between a tick's moves and the recording of paths.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum PassengerSystems {
     /// Reads the poses of vehicles.
     Find,
+    /// Releases passengers that cannot sit.
+    Release,
     /// Writes the states of passengers.
     Sit,
 }
 
-/// Pose of the vehicle of a passenger in this tick.
+/// Pose of the vehicle of a passenger in the tick of its snapshot.
 #[derive(Component, Clone, Copy)]
 struct VehiclePose {
     snapshot: Snapshot,
     pose: PoseSample,
 }
 
-/// Adds a model as one of vehicles, on a server.
-pub(super) fn add_vehicle<M: MoveModel>(app: &mut App) {
-    app.configure_sets(
-        FixedPostUpdate,
-        (PassengerSystems::Find, PassengerSystems::Sit)
-            .chain()
-            .after(MoveSystems::Publish)
-            .before(SmoothingSystems::Record)
-            .in_set(TickSystems),
-    )
-    .add_systems(FixedPostUpdate, find_vehicles::<M>.in_set(PassengerSystems::Find));
+/// Models whose pawns can sit in vehicles.
+#[derive(Resource, Default)]
+struct PassengerModels(Vec<PawnModel>);
+
+/// What all models share on a server, added once.
+struct PassengerPlugin;
+
+impl Plugin for PassengerPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<PassengerModels>()
+            .configure_sets(
+                FixedPostUpdate,
+                (PassengerSystems::Find, PassengerSystems::Release, PassengerSystems::Sit)
+                    .chain()
+                    .after(MoveSystems::Publish)
+                    .before(SmoothingSystems::Record)
+                    .in_set(TickSystems),
+            )
+            .add_systems(FixedPostUpdate, release.in_set(PassengerSystems::Release))
+            .add_observer(|seated: On<Insert, Passenger>, mut commands: Commands| {
+                commands.entity(seated.entity).insert(Seated(true));
+            })
+            .add_observer(|left: On<Remove, Passenger>, mut commands: Commands| {
+                commands.entity(left.entity).try_remove::<VehiclePose>().try_insert(Seated(false));
+            });
+    }
+}
+
+/// Adds a model as one of vehicles.
+pub(super) fn add_vehicle<M: MoveModel>(app: &mut App, side: Side) {
+    app.add_pawn_state::<Seated>(OwnPawnState::Follow);
+    if side == Side::Server {
+        bevy_unlag_core::require_plugin(app, PassengerPlugin);
+        app.add_systems(FixedPostUpdate, find_vehicles::<M>.in_set(PassengerSystems::Find));
+    }
 }
 
 /// Adds a model as one of passengers, on a server.
 pub(super) fn add_passenger<M: MoveModel<State: HasCapsule>>(app: &mut App) {
+    app.world_mut().get_resource_or_init::<PassengerModels>().0.push(PawnModel::of::<M>());
     app.add_systems(FixedPostUpdate, sit::<M>.in_set(PassengerSystems::Sit));
 }
 
@@ -57,6 +89,36 @@ fn find_vehicles<M: MoveModel>(
             ..PoseSample::from(&snapshot)
         };
         commands.entity(passenger).insert(VehiclePose { snapshot, pose });
+    }
+}
+
+/// Removes [`Passenger`] from pawns whose vehicle is gone, and from those that cannot sit.
+fn release(
+    (tick, models): (Res<CurrentTick>, Res<PassengerModels>),
+    passengers: Query<(Entity, &Passenger, Option<&VehiclePose>, Option<&PawnModel>, Has<IncomingMoves>)>,
+    entities: Query<()>,
+    mut commands: Commands,
+) {
+    for (pawn, Passenger { vehicle, .. }, at, model, has_player) in &passengers {
+        if !entities.contains(*vehicle) {
+            warn!("the vehicle {vehicle} of the passenger {pawn} is gone: the pawn moves by itself again");
+        } else if has_player {
+            error!(
+                "{pawn} cannot sit in {vehicle} while a player controls it: give the player another pawn by \
+                 Possess, and insert Passenger when Possessed follows"
+            );
+        } else if !model.is_some_and(|model| models.0.contains(model)) {
+            let model = model.map_or("none", PawnModel::name);
+            error!("{pawn} cannot sit in {vehicle}: only capsule characters can, and its model is {model}");
+        } else if at.is_none_or(|at| at.snapshot.tick != tick.0) {
+            error!(
+                "{pawn} cannot sit in {vehicle}, which is no pawn of a character of this app: spawn the \
+                 vehicle as an NpcPawn"
+            );
+        } else {
+            continue;
+        }
+        commands.entity(pawn).remove::<Passenger>();
     }
 }
 

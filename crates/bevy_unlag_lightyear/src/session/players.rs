@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, OwnerReconnected, RoundTrip, ServerControl};
+use bevy_unlag_core::{LocalControl, OwnerReconnected, Passenger, RoundTrip, ServerControl};
 use lightyear::{
     connection::host::HostClient,
     prelude::{server::ClientOf, *},
@@ -13,7 +13,9 @@ use super::SessionConfig;
 use lightyear_guard::{Kick, KickReason, PendingKick, counted_delta};
 
 /// On a server's pawn: the player who owns it, for as long as the pawn lives. Links come and go; the peer id
-/// comes from the connect token. Inserted by [`player_pawn`].
+/// comes from the connect token. Inserted by [`player_pawn`] into the pawn that the player controls first.
+/// Insert it into a pawn that the server controls, and the player owns that one as well: it stays while the
+/// player is away and expires with the player's other pawns.
 #[doc(alias = "ControlledBy")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Component, Debug)]
@@ -32,7 +34,8 @@ pub struct AwaitingReconnect {
 }
 
 /// Components of a player's pawn: it belongs to `peer`, and currently to `link`, the server's end of the
-/// player's link. Insert them with [`NetworkedPawn`](crate::NetworkedPawn), on one pawn per player.
+/// player's link. Insert them with [`NetworkedPawn`](crate::NetworkedPawn), on one pawn per player: a second
+/// one is returned to the server, with an error in the log. For further pawns of a player see [`SessionOf`].
 #[must_use]
 pub fn player_pawn(link: Entity, peer: PeerId) -> impl Bundle {
     (SessionOf(peer), owned_by(link))
@@ -139,8 +142,9 @@ fn join(world: &mut World, link: Entity) {
         (pawn, absent.map_or(Duration::ZERO, |absent| absent.away), by_server)
     });
     if let Some((pawn, _, by_server)) = own {
-        // Data of the old link says nothing about the new one, nor about the client's view.
-        world.entity_mut(pawn).remove::<(AwaitingReconnect, RoundTrip)>();
+        // Data of the old link says nothing about the new one, nor about the client's view. Whoever sat in a
+        // vehicle gets out.
+        world.entity_mut(pawn).remove::<(AwaitingReconnect, RoundTrip, Passenger)>();
         if by_server {
             #[cfg(feature = "prediction")]
             world.trigger(crate::possession::Possess { link, pawn: Some(pawn) });
