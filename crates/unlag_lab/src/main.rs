@@ -1,7 +1,7 @@
 //! Measurement harness: reproduces every figure in the project's documentation.
 //!
 //! `cargo run --release -p unlag_lab -- <topic>` prints a table, `--json` one flat JSON object of numbers.
-//! `--plot DIR` writes plots. `--quick` measures every key in under a minute.
+//! `--plot DIR` writes plots. `--quick` measures with less data, in a minute or less.
 
 mod agreement;
 mod chart;

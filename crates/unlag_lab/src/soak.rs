@@ -17,7 +17,7 @@ use crate::prelude::*;
 /// Options of the soak test.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct SoakArgs {
-    /// Minutes of play. Default 40, in which every 16-bit number wraps; with `--quick` 4.
+    /// Minutes of play. Default 40, in which every 16-bit number wraps; with `--quick` 2.
     #[arg(long)]
     minutes: Option<f64>,
 }
@@ -47,7 +47,7 @@ enum PlayerState {
 }
 
 pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
-    let minutes = args.minutes.unwrap_or(options.extent(4.0, 40.0));
+    let minutes = args.minutes.unwrap_or(options.extent(2.0, 40.0));
     let seconds = (minutes * 60.0) as u64;
     let mut soak = Soak::new(options.seed)?;
     let early = seconds / 4;
