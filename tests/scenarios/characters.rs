@@ -10,6 +10,7 @@ use bevy_unlag::{
     link_conditioner::LinkPreset,
     movement::{KartConfig, KartModel, PawnCollision, abilities::Dash},
     prelude::*,
+    rewind::Team,
     weapons::WithWeapons,
 };
 use bevy_unlag_testkit::{SteppedApps, TracePlugin, first_difference, headless_app, traces};
@@ -45,8 +46,8 @@ fn spawn_pawn(joined: On<PlayerJoined>, mut number: Local<u16>, mut commands: Co
     };
 }
 
-/// A client that walks or drives forwards.
-fn client(characters: Characters) -> App {
+/// A client that stands still.
+fn idle_client(characters: Characters) -> App {
     let mut client = headless_app();
     client
         .add_plugins((
@@ -54,14 +55,20 @@ fn client(characters: Characters) -> App {
             PlayerControlsPlugin::default(),
             TracePlugin,
         ))
-        .add_systems(Startup, level)
-        .add_systems(PreUpdate, |mut own: Query<&mut InputAccumulator>| {
-            own.iter_mut().for_each(|mut input| input.axes(Vec2::Y));
-        });
+        .add_systems(Startup, level);
     client
 }
 
-fn start() -> SteppedApps {
+/// A client that walks or drives forwards.
+fn client(characters: Characters) -> App {
+    let mut client = idle_client(characters);
+    client.add_systems(PreUpdate, |mut own: Query<&mut InputAccumulator>| {
+        own.iter_mut().for_each(|mut input| input.axes(Vec2::Y));
+    });
+    client
+}
+
+fn start(client: fn(Characters) -> App) -> SteppedApps {
     let mut game = SteppedApps::new(server(characters()));
     for _ in 0..3 {
         let link = LinkPreset::find("Average (UE)").expect("a built-in preset");
@@ -80,7 +87,7 @@ fn has_model<C: Character>(app: &mut App, id: NetId) -> bool {
 
 #[test]
 fn three_characters_in_one_match_move_without_corrections() {
-    let mut game = start();
+    let mut game = start(client);
     game.run(Duration::from_secs(5));
     let server = traces(&mut game.server);
     for (client, id) in game.clients.iter_mut().zip([NetId(1), NetId(2), NetId(3)]) {
@@ -93,7 +100,7 @@ fn three_characters_in_one_match_move_without_corrections() {
 
 #[test]
 fn every_machine_knows_the_character_of_every_pawn() {
-    let mut game = start();
+    let mut game = start(client);
     game.run(Duration::from_secs(2));
     for (number, app) in game.apps_mut().enumerate() {
         assert!(has_model::<Soldier>(app, NetId(1)), "app {number}");
@@ -139,4 +146,36 @@ fn armed_karts_block_each_other_with_block_collision() {
     assert!((5.0..9.5).contains(&blocked), "the kart came {blocked} m far");
     let control = drive_at_a_parked_kart(PawnCollision::Ignore);
     assert!(control > 12.0, "the kart came {control} m far");
+}
+
+fn set_team(game: &mut SteppedApps, team: u8) {
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(Entity, &NetId)>();
+    let pawn = pawns.iter(world).find(|(_, id)| **id == NetId(1)).map(|(pawn, _)| pawn);
+    world.entity_mut(pawn.expect("the first pawn is there")).insert(Team(team));
+}
+
+fn assert_team(game: &mut SteppedApps, team: u8) {
+    for (number, app) in game.apps_mut().enumerate() {
+        let world = app.world_mut();
+        let known = world.query::<(&NetId, &Team)>().iter(world).find(|(id, _)| **id == NetId(1));
+        assert_eq!(known.map(|(_, team)| *team), Some(Team(team)), "app {number}");
+    }
+}
+
+#[test]
+fn team_that_changes_after_three_minutes_changes_on_every_screen() {
+    let mut game = start(idle_client);
+    set_team(&mut game, 1);
+    game.run(Duration::from_secs(2));
+    assert_team(&mut game, 1);
+    // More ticks than a history of updates bridges.
+    game.run(Duration::from_secs(170));
+    let link = LinkPreset::find("Average (UE)").expect("a built-in preset");
+    game.join(idle_client(characters()), link).expect("a fourth client joins");
+    game.run(Duration::from_secs(2));
+    assert_team(&mut game, 1);
+    set_team(&mut game, 2);
+    game.run(Duration::from_secs(2));
+    assert_team(&mut game, 2);
 }

@@ -123,6 +123,9 @@ pub(crate) fn protocol(app: &mut App) {
     app.component::<PawnStates>().replicate_once();
 }
 
+/// Ticks after which no screen shows a pawn as it was then.
+const LONG_AGO: i32 = 2_000;
+
 fn receive<C: InterpolatedComponent, const FOLLOW: bool>(
     pawn: &mut EntityWorldMut,
     tick: Tick,
@@ -144,9 +147,13 @@ fn receive<C: InterpolatedComponent, const FOLLOW: bool>(
         }
         return true;
     }
+    let newest = pawn.get::<ComponentHistory<C>>().and_then(ComponentHistory::newest_update);
+    if newest.is_some_and(|(at, _)| tick.since(at).abs() > LONG_AGO) {
+        // After a long time without a change, the history would take this one for another server's.
+        pawn.insert(ComponentHistory::<C>::default());
+    }
     // The value before held until then.
-    let before = pawn.get::<ComponentHistory<C>>().and_then(ComponentHistory::newest);
-    let before = before.map(|before| (tick.offset(-1), before));
+    let before = newest.map(|(_, before)| (tick.offset(-1), before));
     let mut inbox = pawn.take::<ComponentInbox<C>>().unwrap_or_default();
     inbox.0.extend(before.into_iter().chain([(tick, value)]));
     pawn.insert(inbox);

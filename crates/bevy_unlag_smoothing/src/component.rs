@@ -78,7 +78,13 @@ impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
     /// Returns the newest value.
     #[must_use]
     pub fn newest(&self) -> Option<C> {
-        self.updates.back().map(|(_, value)| *value)
+        self.newest_update().map(|(_, value)| value)
+    }
+
+    /// Returns the newest value with its server tick.
+    #[must_use]
+    pub fn newest_update(&self) -> Option<(Tick, C)> {
+        self.updates.back().copied()
     }
 
     /// Returns the value at a view time; `None` before the first update.
