@@ -27,7 +27,7 @@ pub struct PredictionStats {
     /// Client: number of corrections that changed the pawn's state, without teleports.
     pub corrections: u64,
     /// Number of those corrections (client), or of acknowledgements with a correction (server), by
-    /// [`CorrectionCause::index`].
+    /// [`CorrectionCause`] in the order of [`CorrectionCause::ALL`].
     pub by_cause: [u32; CorrectionCause::ALL.len()],
     /// Client: largest error of these corrections, in metres.
     pub largest_correction: f32,
