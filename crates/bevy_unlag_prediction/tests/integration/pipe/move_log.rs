@@ -1,11 +1,11 @@
 //! Logs of moves and corrections, under the filters that a user writes into `RUST_LOG`.
 
 use core::fmt::Debug;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use bevy::log::{
     tracing::{
-        Event, Level, Subscriber,
+        Dispatch, Event, Level, Subscriber,
         field::{Field, Visit},
         subscriber::with_default,
     },
@@ -50,8 +50,13 @@ impl<S: Subscriber> Layer<S> for Lines {
     }
 }
 
+/// Keeps a second dispatcher alive: while there is only one, tracing takes the interest in a line from the
+/// thread that reaches it first, which may be that of another test, without any.
+static SECOND: OnceLock<Dispatch> = OnceLock::new();
+
 /// Runs a pair and returns what this thread logs meanwhile under a filter.
 fn logged(filter: &str, run: impl FnOnce(&mut Pair)) -> (Pair, Vec<Line>) {
+    SECOND.get_or_init(|| Dispatch::new(Registry::default()));
     let lines = Lines::default();
     let filter = EnvFilter::try_new(filter).expect("a valid filter");
     let subscriber = Registry::default().with(filter).with(lines.clone());
