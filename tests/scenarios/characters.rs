@@ -166,6 +166,7 @@ fn assert_team(game: &mut SteppedApps, team: u8) {
 #[test]
 fn team_that_changes_after_three_minutes_changes_on_every_screen() {
     let mut game = start(idle_client);
+    game.run(Duration::from_secs(1));
     set_team(&mut game, 1);
     game.run(Duration::from_secs(2));
     assert_team(&mut game, 1);
