@@ -5,15 +5,18 @@ use bevy::{prelude::*, time::TimeSystems};
 /// Time line of the server's game in seconds: real time that slow motion stretches and a pause stops.
 ///
 /// Clocks that follow the server's ticks count in it, so that slow motion and a pause of the whole game do not look like
-/// a slow link to them. Unlike [`Time<Virtual>`] it contains neither the steering of this client's clock nor a speed of
+/// a slow link to them, and neither does a machine whose clock is slow. Unlike [`Time<Virtual>`] it contains no speed of
 /// this app alone, and it loses nothing to a stall.
 ///
 /// `bevy_unlag_lightyear` sets its speed: on a server to that of its game, on a client to the one that the server has
-/// announced. With another transport the game does so, on both sides.
+/// announced, and on a client also its [`steering`](Self::steering). With another transport the game does so, on both
+/// sides.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct GameClock {
     speed: f64,
+    /// Factor that makes up for the drift of this client's clock.
+    steering: f64,
     /// Seconds of the last frame.
     delta: f64,
     /// Seconds by which this time line is ahead of real time.
@@ -25,7 +28,7 @@ pub struct GameClock {
 impl Default for GameClock {
     fn default() -> Self {
         // No change so far.
-        Self { speed: 1.0, delta: 0.0, ahead: 0.0, since_change: 1e6 }
+        Self { speed: 1.0, steering: 1.0, delta: 0.0, ahead: 0.0, since_change: 1e6 }
     }
 }
 
@@ -45,8 +48,20 @@ impl GameClock {
         }
     }
 
-    /// Returns the time in seconds at the start of this frame. At a speed of 1 from the start it is that of
-    /// [`Time<Real>`].
+    /// Returns the factor by which this client's clock is made to run faster or slower, so that it keeps pace with the
+    /// server's. 1 on a server.
+    #[must_use]
+    pub fn steering(&self) -> f64 {
+        self.steering
+    }
+
+    /// Sets the steering from the next frame on, between 0.5 and 2. A non-finite one counts as 1.
+    pub fn set_steering(&mut self, steering: f64) {
+        self.steering = if steering.is_finite() { steering.clamp(0.5, 2.0) } else { 1.0 };
+    }
+
+    /// Returns the time in seconds at the start of this frame. At a speed of 1 from the start, unsteered, it is that
+    /// of [`Time<Real>`].
     #[must_use]
     pub fn seconds(&self, real: &Time<Real>) -> f64 {
         real.elapsed_secs_f64() + self.ahead
@@ -66,8 +81,9 @@ impl GameClock {
 
     /// Advances the clock by a frame of `seconds` of real time.
     fn advance(&mut self, seconds: f64) {
-        self.delta = seconds * self.speed;
-        self.ahead += seconds * (self.speed - 1.0);
+        let speed = self.speed * self.steering;
+        self.delta = seconds * speed;
+        self.ahead += seconds * (speed - 1.0);
         self.since_change += seconds;
     }
 }
@@ -135,8 +151,22 @@ mod tests {
     }
 
     #[test]
+    fn steering_changes_the_pace_and_is_no_change_of_the_game_speed() {
+        let mut app = app();
+        app.world_mut().resource_mut::<GameClock>().set_steering(1.05);
+        assert!((second(&mut app, 1.0) - 1.05).abs() < 1e-9);
+        assert!((second(&mut app, 0.5) - 0.525).abs() < 1e-9);
+        app.world_mut().resource_mut::<GameClock>().set_steering(1.0);
+        assert!((app.world().resource::<GameClock>().seconds_since_change() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
     fn invalid_speeds_are_replaced() {
         let mut clock = GameClock::default();
+        for (steering, used) in [(f64::NAN, 1.0), (-1.0, 0.5), (1e9, 2.0), (0.95, 0.95)] {
+            clock.set_steering(steering);
+            assert_eq!(clock.steering(), used);
+        }
         for (speed, used) in [(f64::NAN, 1.0), (f64::INFINITY, 1.0), (-2.0, 0.0), (0.25, 0.25)] {
             clock.set_speed(speed);
             assert_eq!(clock.speed(), used);

@@ -220,6 +220,18 @@ pub struct PublishedState<M: MoveModel> {
     pub state: M::State,
 }
 
+/// States that a pawn published before its [`PublishedState`] of this tick: those of late moves that ran together, each
+/// with the tick to which it belongs, oldest first. Without them the published path would skip what happened between.
+#[derive(Component, Clone, Debug, Reflect)]
+#[reflect(Component)]
+pub struct CaughtUpStates<M: MoveModel>(pub Vec<PublishedState<M>>);
+
+impl<M: MoveModel> Default for CaughtUpStates<M> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
 /// Event of a step that counts: sent on the owner's client when a move is first simulated, and on the server
 /// when it runs the move. A replay sends none.
 #[derive(Message, Clone, Debug, Reflect)]

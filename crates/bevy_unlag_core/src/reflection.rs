@@ -19,7 +19,7 @@ pub(crate) fn register_types(app: &mut App) {
     register_types! { app:
         BasePoses, BaseScheduleMailbox, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime,
         GameClock, LastReceivedSnapshot, LimbRig, LocalControl, Passenger, PawnClass, ServerControl,
-        MatchReset, MeasuredUpdateInterval, NetId, NetRole, OwnerReconnected, PathKnotConfig, PawnModel,
+        MatchReset, MeasuredUpdateInterval, MovesAcknowledged, NetId, NetRole, OwnerReconnected, PathKnotConfig, PawnModel,
         PoseSampler, ProxySmoothing, RoundTrip, Seated, ServerLeft, SetupDiagnostics, SimulationRate,
         Snapshot, SnapshotAcks, SnapshotHistory, Stall, TransformWatch, VisualOf, VisualOffset, Visuals,
         WorldGravity,

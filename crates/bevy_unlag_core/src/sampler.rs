@@ -34,6 +34,9 @@ crate::with_defaults! {
         /// pawn's latency. Beyond it the pawn stops at once where its model simulates it, and decelerates as above
         /// where no model does. Raising it keeps pawns on worse links at the present and increases the overshoot.
         pub max_simulation: f32 = 0.25;
+        /// Gravity in metres per second squared, along the down direction of a pawn that is extrapolated while it
+        /// falls. Default: 0, and it goes on in a straight line. The movement crate's plugin sets it to the capsule's.
+        pub gravity: f32 = 0.0;
     }
 }
 
@@ -133,6 +136,21 @@ impl PoseSample {
             position: self.position + half * way * (1.0 - bend * bend / 24.0),
             velocity: half * (half * end),
             acceleration: if driven < seconds { Vec3::ZERO } else { half * (half * self.acceleration) },
+            rotation: Quat::from_axis_angle(up, self.spin * seconds) * self.rotation,
+            ..self
+        }
+    }
+}
+
+impl PoseSample {
+    /// Returns the pose after a free fall of `seconds` along its down direction, with `gravity` in metres per second
+    /// squared.
+    fn fallen(self, gravity: f32, seconds: f32) -> Self {
+        let up = self.up();
+        let gained = up * (gravity * seconds);
+        Self {
+            position: self.position + (self.velocity - gained * 0.5) * seconds,
+            velocity: self.velocity - gained,
             rotation: Quat::from_axis_angle(up, self.spin * seconds) * self.rotation,
             ..self
         }
@@ -246,7 +264,13 @@ impl PoseSampler {
         // Linear deceleration to zero.
         let speed = if cap > 0.0 { 1.0 - late / cap } else { 0.0 };
         let ahead = full + late * (1.0 + speed) * 0.5;
-        let on = pose.extrapolated(ahead * self.tick_seconds);
+        let seconds = ahead * self.tick_seconds;
+        let falls = pose.falling && from.base == 0 && from.acceleration == [0; 3];
+        let on = if falls && self.gravity != 0.0 {
+            pose.fallen(self.gravity, seconds)
+        } else {
+            pose.extrapolated(seconds)
+        };
         PoseSample { velocity: on.velocity * speed, ..on }.to_world(from.base, from.turns_with_base, bases)
     }
 }
@@ -309,6 +333,26 @@ mod tests {
         let pose = PoseSampler::default().extrapolate(&from, ViewTime::at(Tick(1_000)), &BaseView::default());
         assert!((pose.position.x - 6.0 * 0.1875).abs() < 1e-4, "{}", pose.position.x);
         assert_eq!(pose.velocity, Vec3::ZERO);
+    }
+
+    #[test]
+    fn falling_pawn_is_extrapolated_along_a_parabola_also_past_its_apex() {
+        let sampler = PoseSampler { gravity: 10.0, ..PoseSampler::default() };
+        let rising =
+            Snapshot { falling: true, ..Snapshot::new(Tick(0), Vec3::ZERO, Vec3::new(3.0, 0.5, 0.0)) };
+        let at = |sampler: &PoseSampler, from: &Snapshot| {
+            sampler.extrapolate(from, ViewTime::at(Tick(8)), &BaseView::default())
+        };
+        let pose = at(&sampler, &rising);
+        let expected = Vec3::new(3.0 * 0.125, 0.5 * 0.125 - 5.0 * 0.125 * 0.125, 0.0);
+        assert!(pose.position.distance(expected) < 1e-4, "{}", pose.position);
+        assert!(pose.velocity.distance(Vec3::new(3.0, 0.5 - 1.25, 0.0)) < 1e-4, "{}", pose.velocity);
+        // Controls: on the ground, and with unknown gravity, it goes on in a line.
+        let line = Vec3::new(3.0 * 0.125, 0.5 * 0.125, 0.0);
+        let grounded = Snapshot { falling: false, ..rising };
+        for pose in [at(&sampler, &grounded), at(&PoseSampler::default(), &rising)] {
+            assert!(pose.position.distance(line) < 1e-4, "{}", pose.position);
+        }
     }
 
     #[test]

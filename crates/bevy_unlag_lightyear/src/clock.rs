@@ -78,7 +78,7 @@ impl FrameTime<'_> {
 
     /// Returns the current time in seconds, on the time line of [`GameClock`].
     fn now(&self) -> f64 {
-        self.game.seconds(&self.real) + self.since_frame() * self.game.speed()
+        self.game.seconds(&self.real) + self.since_frame() * self.game.speed() * self.game.steering()
     }
 }
 

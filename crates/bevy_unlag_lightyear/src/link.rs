@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeSystems};
-use bevy_unlag_core::{GameClockPlugin, RoundTrip};
+use bevy_unlag_core::{GameClock, GameClockPlugin, RoundTrip};
 #[cfg(feature = "prediction")]
 use bevy_unlag_prediction::ClockSteering;
 use lightyear::{
@@ -16,7 +16,7 @@ use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked}
 /// Speed of this app's [`Time<Virtual>`], 1 being real time. Default 1.
 /// lightyear writes that speed every frame to steer a client's clock by up to a tenth, which would make
 /// honest clocks look like speed cheats. Set the game's speed here instead. The correction that
-/// [`ClockSteering`] requests, at most 5 %, is multiplied in.
+/// [`ClockSteering`] requests, at most 6 %, is multiplied in.
 ///
 /// Slow motion and a pause (0) of the whole game are set on the server: it announces every change, and its
 /// clients set theirs, also those that join later. A client that sets another speed only has a clock that runs
@@ -86,12 +86,13 @@ fn apply_speed(
     speed: Res<GameSpeed>,
     #[cfg(feature = "prediction")] steering: Option<Res<ClockSteering>>,
     mut set: ResMut<AppliedSpeed>,
-    mut time: ResMut<Time<Virtual>>,
+    (mut time, mut clock): (ResMut<Time<Virtual>>, ResMut<GameClock>),
 ) {
     #[cfg(feature = "prediction")]
     let steered = steering.map_or(1.0, |steering| steering.speed as f32);
     #[cfg(not(feature = "prediction"))]
     let steered = 1.0;
+    clock.set_steering(f64::from(steered));
     let speed = speed.factor() * steered;
     if time.relative_speed() != speed {
         time.set_relative_speed(speed);

@@ -1,7 +1,7 @@
 //! Registration of the reflected types of this crate.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveInput, PublishedState, StepEvent};
+use bevy_unlag_core::{CaughtUpStates, MoveInput, PublishedState, StepEvent};
 
 use crate::{abilities::*, *};
 
@@ -10,7 +10,7 @@ pub(crate) fn register_types(app: &mut App) {
     bevy_unlag_core::register_types! { app:
         BaseScheduleConfig, CapsuleConfig, MovementMode, CapsuleState, DashConfig, InputAccumulator,
         MoveVolume, MovementBase, OneWayCollider, PawnCapsule, PushesBodies, RecordedBase, TeleportConfig,
-        MoveInput<CapsuleModel>, PublishedState<CapsuleModel>, StepEvent<CapsuleModel>,
+        CaughtUpStates<CapsuleModel>, MoveInput<CapsuleModel>, PublishedState<CapsuleModel>, StepEvent<CapsuleModel>,
     }
 }
 
@@ -20,6 +20,7 @@ pub(crate) fn register_kart_types(app: &mut App) {
     app.register_type::<KartConfig>()
         .register_type::<KartState>()
         .register_type::<MoveInput<KartModel>>()
+        .register_type::<CaughtUpStates<KartModel>>()
         .register_type::<PublishedState<KartModel>>()
         .register_type::<StepEvent<KartModel>>();
 }

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError, wire_format::WireFormat};
 
-use crate::{cause::CorrectionCause, packet::nearest_tick, packet_loss::LossLevel};
+use crate::{cause::CorrectionCause, packet::nearest_tick, packet_loss::LossLevel, run_record::RanMoves};
 
 /// Maximum number of pushes in one acknowledgement.
 pub const MAX_PUSHES: usize = 7;
@@ -72,6 +72,8 @@ pub struct MoveAck<S, P> {
     /// acknowledged one; see [`MoveModel::is_outcome`](bevy_unlag_core::MoveModel::is_outcome).
     #[wire(with = OutcomeBits)]
     pub outcomes: u64,
+    /// Moves that ran with the owner's input; in an [`AckedMove::Start`] those of the previous epoch.
+    pub ran: RanMoves,
     /// Pushes, each with the lowest bits of the tick at which it is due. At most [`MAX_PUSHES`].
     #[wire(max = MAX_PUSHES)]
     pub pushes: Vec<(u16, P)>,

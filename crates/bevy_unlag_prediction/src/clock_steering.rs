@@ -12,7 +12,7 @@ use bevy::prelude::*;
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct ClockSteering {
-    /// Speed relative to real time, within 5 % of 1.
+    /// Speed relative to real time, within 6 % of 1: enough for a clock that is 5 % slow.
     pub speed: f64,
     /// Seconds by which this client's ticks are behind their initial offset.
     pub behind: f64,
@@ -30,7 +30,7 @@ impl Default for ClockSteering {
 
 impl ClockSteering {
     /// Maximum deviation of the speed from 1.
-    const MAX_DEVIATION: f64 = 0.05;
+    const MAX_DEVIATION: f64 = 0.06;
     /// Time constant of the smoothing, in seconds.
     const SMOOTHING_SECONDS: f64 = 2.0;
     /// Error in seconds that counts as jitter of the link instead of drift.
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn steering_bounds_the_error_of_slow_and_fast_clocks() {
-        for speed in [0.995, 1.005, 0.97, 1.03] {
+        for speed in [0.995, 1.005, 0.97, 1.03, 0.95, 1.05] {
             let off = off_after(speed, 600.0);
             assert!(off < 0.3, "a clock of {speed} is off by {off} s");
         }

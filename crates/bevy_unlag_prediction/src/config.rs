@@ -64,7 +64,7 @@ pub struct PredictionConfig {
     /// `NetworkMaxSmoothUpdateDistance`.
     #[doc(alias = "NetworkMaxSmoothUpdateDistance")]
     pub snap_distance: f32,
-    /// Whether a client's clock is steered by up to 5 % against drift from the server's. Default true.
+    /// Whether a client's clock is steered by up to 6 % against drift from the server's. Default true.
     pub steer_clock: bool,
     /// Rate at which clients send moves.
     pub send: SendRate,

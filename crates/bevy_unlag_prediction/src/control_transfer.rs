@@ -8,7 +8,8 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    LocalControl, MoveInput, MoveModel, NetRole, PawnModel, PublishedState, ServerControl, SnapshotAcks, Tick,
+    CaughtUpStates, LocalControl, MoveInput, MoveModel, NetRole, PawnModel, PublishedState, ServerControl,
+    SnapshotAcks, Tick,
 };
 
 use crate::{
@@ -196,7 +197,7 @@ fn give_back<M: MoveModel>(world: &mut World, pawn: Entity) {
     let last = received.or_else(|| pawn.get::<MoveInput<M>>().map(|input| input.0)).unwrap_or_default();
     let neutral = M::missing_input(&last, false);
     pawn.remove::<(AuthorityPawn<M>, MoveQueue<M>, PublishedExtrapolation<M>, PublishedState<M>)>();
-    pawn.remove::<(TimeDiscrepancy, SnapshotAcks)>();
+    pawn.remove::<(CaughtUpStates<M>, TimeDiscrepancy, SnapshotAcks)>();
     pawn.remove::<(IncomingMoves, OutgoingMoveAcks, OutgoingControlOffers)>();
     pawn.remove::<(HostPawn<M>, LocalControl)>();
     pawn.insert((ServerPawn::<M>::default(), MoveInput::<M>(neutral)));

@@ -1,18 +1,19 @@
 //! Move queue of a pawn on the server: order and due times of its owner's moves.
 
+mod receive;
+mod transfer;
+
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, SnapshotAck, SnapshotAcks, Tick, Wire};
+use bevy_unlag_core::{MoveModel, Tick};
 
 use crate::{
     cause::CorrectionCause,
-    config::{PredictionConfig, ticks},
     lateness::Lateness,
-    packet::{MovePacket, packet_epoch},
     packet_loss::{LossLevel, LossMeter},
+    run_record::RunRecord,
     state_check::StateCheck,
-    time_discrepancy::TimeDiscrepancy,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +84,15 @@ pub struct MoveQueue<M: MoveModel> {
     #[reflect(ignore)]
     last_incident: Option<(CorrectionCause, Tick)>,
     pub(crate) outcomes: u64,
+    /// Moves that ran in this tick before the last one, and the states after them.
+    #[reflect(ignore)]
+    pub(crate) caught_up: Vec<(Tick, M::State)>,
+    /// Moves of this epoch that ran with the owner's input.
+    #[reflect(ignore)]
+    pub(crate) ran: RunRecord,
+    /// The same of the previous epoch.
+    #[reflect(ignore)]
+    pub(crate) ran_before: RunRecord,
     pub(crate) sequence: u8,
     pub(crate) ack_pending: bool,
     pub(crate) since_ack: u32,
@@ -115,6 +125,9 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             agreed: [None; 2],
             last_incident: None,
             outcomes: 0,
+            caught_up: Vec::new(),
+            ran: RunRecord::default(),
+            ran_before: RunRecord::default(),
             sequence: 0,
             ack_pending: true,
             since_ack: u32::MAX,
@@ -236,6 +249,10 @@ impl<M: MoveModel> MoveQueue<M> {
         self.clock.claimed = None;
         self.clock.lateness.forget();
         self.refused = 0;
+        // An epoch that the owner never started leaves the end of the one before in place.
+        if !self.ran.is_empty() {
+            self.ran_before = core::mem::take(&mut self.ran);
+        }
         self.pending_correction = Some(CorrectionCause::InitialState);
         self.since_ack = u32::MAX;
     }
@@ -266,125 +283,6 @@ impl<M: MoveModel> MoveQueue<M> {
     pub(crate) fn likely_cause(&self, now: Tick) -> CorrectionCause {
         let fresh = self.last_incident.filter(|(_, at)| now.since(*at) <= Self::INCIDENT_TICKS);
         fresh.map_or(CorrectionCause::Unknown, |(cause, _)| cause)
-    }
-
-    /// Reads a packet. Returns whether this detects that the client's clock is too fast.
-    pub(crate) fn receive_packet(
-        &mut self,
-        packet: &MovePacket<M::Input>,
-        (now, at): (Tick, f64),
-        hitching: bool,
-        dt: f32,
-        config: &PredictionConfig,
-        account: &mut TimeDiscrepancy,
-        acks: &mut SnapshotAcks,
-    ) -> bool {
-        let newest = packet.newest_tick(now);
-        let lag = now.since(newest);
-        let ours = Some(packet.epoch) == self.clock.epoch;
-        let mut too_fast = false;
-        if ours && lag < -Self::MAX_LEAD {
-            // Too far ahead: the client's clock claims this time, and the disagreement that follows is due
-            // to it.
-            too_fast = self.claim(newest, dt, config, account);
-            self.note_incident(CorrectionCause::ClientClock, now);
-        }
-        // Packets in flight from the epoch of a previous pawn may have the same number.
-        let stray = self.awaiting_first_move && self.began.is_newer_than(newest);
-        if self.awaiting_first_move && (!ours || stray) {
-            // The owner does not know this epoch yet, which is no reason to count a refusal.
-            return false;
-        }
-        if !ours || !(-Self::MAX_LEAD..=ticks(config.max_lag, dt)).contains(&lag) {
-            self.refused += 1;
-            if self.refused > Self::MAX_REFUSED {
-                self.restart(now);
-            }
-            return too_fast;
-        }
-        self.refused = 0;
-        self.offered = false;
-        self.clock.loss.record(packet.sequence);
-        let last_received_snapshot = packet.last_received_snapshot(now);
-        acks.record(SnapshotAck { own: newest, arrived: now, last_received_snapshot }, self.clock.timeline);
-        let continues = self.first.is_some();
-        if core::mem::take(&mut self.awaiting_first_move) && !continues {
-            account.start_epoch();
-            // All moves without a gap before the newest. The bound is what a client can gain by a false start.
-            let known = packet.runs.iter().fold(0, |known, run| {
-                if run.age == known { known.saturating_add(run.length) } else { known }
-            });
-            self.clock.next = Some(newest.offset(1 - i32::from(known.clamp(1, Self::MAX_FIRST_MOVES))));
-            self.clock.delay = lag;
-        }
-        if self.clock.newest.is_none_or(|known| newest.is_newer_than(known)) {
-            too_fast = self.claim(newest, dt, config, account);
-            self.clock.newest = Some(newest);
-            self.lag = lag.clamp(-512, 511) as i16;
-            self.arrival_lag = Some(lag).filter(|_| !hitching);
-        }
-        for run in &packet.runs {
-            for older in 0..run.length {
-                let age = i32::from(run.age) + i32::from(older);
-                let check = (age == 0).then_some(packet.check);
-                let tick = newest.offset(-age);
-                let (arrived_at, arrived_tick) = (at, now);
-                let queued = QueuedMove {
-                    tick,
-                    input: run.input,
-                    check,
-                    arrived_at,
-                    arrived_tick,
-                    last_received_snapshot,
-                };
-                self.insert_move(queued, hitching);
-            }
-        }
-        too_fast
-    }
-
-    fn claim(
-        &mut self,
-        newest: Tick,
-        dt: f32,
-        config: &PredictionConfig,
-        account: &mut TimeDiscrepancy,
-    ) -> bool {
-        let passed = self.clock.claimed.map_or(0, |known| newest.since(known)).max(0);
-        if passed > 0 || self.clock.claimed.is_none() {
-            self.clock.claimed = Some(newest);
-        }
-        account.claim(f64::from(passed) * f64::from(dt), &config.time)
-    }
-
-    fn insert_move(&mut self, queued: QueuedMove<M::Input>, hitching: bool) {
-        self.moves_read += 1;
-        let Some(next) = self.clock.next else { return };
-        if next.is_newer_than(queued.tick) || self.moves_read > Self::MAX_MOVES_READ {
-            return;
-        }
-        let index = match self.moves.back() {
-            Some(last) if !queued.tick.is_newer_than(last.tick) => {
-                self.moves.partition_point(|m| queued.tick.is_newer_than(m.tick))
-            }
-            _ => self.moves.len(),
-        };
-        let room = self.moves.len() < Self::CAPACITY;
-        match self.moves.get_mut(index).filter(|known| known.tick == queued.tick) {
-            Some(known) => known.check = known.check.or(queued.check),
-            None if room => {
-                // A move that is repeated because its first packet was lost is late, too: a newer one has
-                // arrived before it.
-                let late = queued.arrived_tick.since(queued.tick);
-                let again = self.newest_before.is_some_and(|newest| newest.is_newer_than(queued.tick));
-                // After an outage it is later than any delay would cover.
-                if again && !hitching && late <= self.clock.delay + Self::EARLY_TICKS {
-                    self.clock.lateness.record(late);
-                }
-                self.moves.insert(index, queued);
-            }
-            None => {}
-        }
     }
 
     /// Updates the delay from the lateness of the moves, with at most `max_buffer` ticks of buffer. Runs once
@@ -460,70 +358,6 @@ impl<M: MoveModel> MoveQueue<M> {
         if let Some(next) = self.clock.next {
             self.moves.retain(|queued| !next.is_newer_than(queued.tick));
         }
-    }
-
-    /// Returns whether a packet is about the pawn that the owner controls before or after this one: its moves
-    /// may be of another model.
-    pub(crate) fn belongs_to_other_pawn(&self, packet: &[u8]) -> bool {
-        let Some((own, epoch)) = self.clock.epoch.zip(packet_epoch(packet)) else { return false };
-        self.first.is_some() && (epoch + 1) & 7 == own || self.end.is_some() && epoch == (own + 1) & 7
-    }
-
-    /// Returns whether the owner's first own move after a transfer of control may follow this one, which has run
-    /// with `input`. A client that learns late of its control starts with neutral moves.
-    pub(crate) fn may_take_over_after(&mut self, tick: Tick, input: &M::Input) -> bool {
-        let Some((first, neutral)) = self.first.zip(self.unclaimed.as_ref()) else { return false };
-        if first.is_newer_than(tick) {
-            return first == tick.offset(1);
-        }
-        let is_neutral = input.to_bytes() == neutral.to_bytes();
-        if !is_neutral {
-            self.unclaimed = None;
-        }
-        is_neutral
-    }
-
-    /// Returns the first move of the owner after a transfer of control, and the last move that has run, in an
-    /// epoch that began with a transfer.
-    pub(crate) fn transfer(&self) -> Option<(Tick, Tick)> {
-        self.first.zip(self.last_run())
-    }
-
-    /// Returns the clock of the owner's moves, with which another pawn continues; `None` before its first move.
-    pub(crate) fn move_clock(&self) -> Option<MoveClock> {
-        let is_known = self.clock.epoch.is_some() && self.clock.next.is_some() && !self.awaiting_first_move;
-        is_known.then(|| self.clock.clone())
-    }
-
-    /// Creates the queue of a pawn whose owner continues the tick count of another pawn, with the move `first`.
-    /// Until then it moves with `neutral` input.
-    pub(crate) fn continuing(clock: MoveClock, first: Tick, neutral: M::Input) -> Self {
-        Self {
-            newest_before: clock.newest,
-            clock: MoveClock { epoch: clock.epoch.map(|epoch| (epoch + 1) & 7), ..clock },
-            first: Some(first),
-            unclaimed: Some(neutral),
-            offered: true,
-            began: first,
-            last_input: neutral,
-            ..Self::default()
-        }
-    }
-
-    /// Creates the queue of a pawn that is offered to an owner whose tick count is unknown.
-    pub(crate) fn offered(neutral: M::Input) -> Self {
-        Self { offered: true, last_input: neutral, ..Self::default() }
-    }
-
-    /// Lets the owner's moves before `end` run, and no later ones; `None` to let all run again.
-    pub(crate) fn end_at(&mut self, end: Option<Tick>) {
-        self.end = end;
-    }
-
-    /// Returns whether all moves before the end have run, or no further one can be expected.
-    pub(crate) fn is_over(&self) -> bool {
-        self.awaiting_first_move
-            || self.end.zip(self.clock.next).is_some_and(|(end, next)| !end.is_newer_than(next))
     }
 }
 

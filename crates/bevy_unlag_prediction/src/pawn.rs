@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PawnModel, PublishedState,
-    ServerControl, SnapshotAcks, Tick, TransformWatch, VisualOffset,
+    CaughtUpStates, DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, NetRole, PawnModel,
+    PublishedState, ServerControl, SnapshotAcks, Tick, TransformWatch, VisualOffset,
 };
 
 use crate::{
@@ -53,6 +53,7 @@ pub struct AutonomousPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M
     TimeDiscrepancy,
     SnapshotAcks,
     PublishedExtrapolation<M>,
+    CaughtUpStates<M>,
     IncomingMoves,
     OutgoingMoveAcks,
     OutgoingControlOffers,

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    LastReceivedSnapshot, MoveModel, MoveSystems, SetupDiagnostics, StepEvent, TickPlugin, TickSystems,
-    VisualPlugin, VisualSystems, require_plugin,
+    LastReceivedSnapshot, MoveModel, MoveSystems, MovesAcknowledged, SetupDiagnostics, StepEvent, TickPlugin,
+    TickSystems, VisualPlugin, VisualSystems, require_plugin,
 };
 use core::marker::PhantomData;
 
@@ -44,6 +44,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             .init_resource::<CachedConfigHash<M>>()
             .init_resource::<SetupDiagnostics>()
             .add_message::<StepEvent<M>>()
+            .add_message::<MovesAcknowledged>()
             .add_message::<MoveOutcome<M>>()
             .add_message::<Correction<M>>()
             .add_message::<ServerCorrection<M>>()

@@ -1,7 +1,7 @@
 //! Published state of remote players' pawns, and its extrapolation while moves are late.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::{CurrentTick, MoveModel, PublishedState, StepContext, Tick};
+use bevy_unlag_core::{CaughtUpStates, CurrentTick, MoveModel, PublishedState, StepContext, Tick};
 
 use crate::{
     config::{PredictionConfig, ticks},
@@ -60,13 +60,15 @@ pub(crate) fn publish_state<M: MoveModel>(
         &MoveQueue<M>,
         &mut PublishedState<M>,
         &mut PublishedExtrapolation<M>,
+        &mut CaughtUpStates<M>,
     )>,
     mut muted: Local<Vec<M::Event>>,
 ) {
     let dt = fixed.timestep().as_secs_f32();
     let input_hold = ticks(config.input_hold, dt);
     let max_lateness = ticks(config.max_published_lateness, dt).min(64);
-    for (entity, state, queue, mut shown, mut speculation) in &mut pawns {
+    for (entity, state, queue, mut shown, mut speculation, mut caught_up) in &mut pawns {
+        caught_up.bypass_change_detection().0.clear();
         // Number of moves that should have run by now, including the one due in this tick.
         let missing =
             queue.ticks_overdue(tick.0).map_or(0, |ticks_overdue| ticks_overdue + 1).clamp(0, MAX_AHEAD);
@@ -74,6 +76,18 @@ pub(crate) fn publish_state<M: MoveModel>(
             let late = tick.0.offset(-missing);
             let at = if speculation.has_published { newer_tick(shown.tick, late) } else { late };
             let moved = queue.last_run().unwrap_or(tick.0);
+            if speculation.has_published && at == late {
+                // What was published before is final.
+                let earlier = queue.caught_up.iter().map(|(move_tick, state)| PublishedState {
+                    tick: late.offset(-moved.since(*move_tick)),
+                    move_tick: *move_tick,
+                    state: *state,
+                });
+                let new = |one: &PublishedState<M>| {
+                    one.tick.is_newer_than(shown.tick) && late.is_newer_than(one.tick)
+                };
+                caught_up.bypass_change_detection().0.extend(earlier.filter(new));
+            }
             *shown = PublishedState { tick: at, move_tick: moved, state: *state };
             *speculation = PublishedExtrapolation { has_published: true, copy: None };
             continue;

@@ -2,7 +2,8 @@
 
 use bevy::{ecs::system::StaticSystemParam, platform::time::Instant, prelude::*};
 use bevy_unlag_core::{
-    CurrentTick, GameClock, MoveDiagnostics, MoveModel, Stall, StepContext, Tick, VisualOffset, Wire,
+    CurrentTick, GameClock, MoveDiagnostics, MoveModel, MovesAcknowledged, Stall, StepContext, Tick,
+    VisualOffset, Wire,
 };
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     mailbox::IncomingMoveAcks,
     outcome::{Correction, MoveOutcome},
     packet::nearest_tick,
+    run_record::RanMoves,
     saved_moves::{SavedMove, SavedMoves},
     scheduled_pushes::ScheduledPushes,
     stats::PredictionStats,
@@ -49,6 +51,7 @@ pub(crate) fn reconcile<M: MoveModel>(
     )>,
     mut outcomes: MessageWriter<MoveOutcome<M>>,
     mut corrections: MessageWriter<Correction<M>>,
+    mut acknowledged: MessageWriter<MovesAcknowledged>,
     mut muted: Local<Vec<M::Event>>,
     mut commands: Commands,
 ) {
@@ -62,6 +65,7 @@ pub(crate) fn reconcile<M: MoveModel>(
             // The server starts an epoch: from here on the owner's moves use its tick count.
             if let Some(adjustment) = ack.adjustment {
                 if let AckedMove::Start { now } = ack.acked {
+                    acknowledged.write(ran_moves(entity, None, ack.ran, tick.0));
                     saved.restart(ack.epoch, now);
                     saved.last_ack = Some(ack.sequence);
                     saved.teleports = Some(M::teleports(&adjustment.state) & 15);
@@ -81,6 +85,9 @@ pub(crate) fn reconcile<M: MoveModel>(
             continue;
         }
         stats.acks += u64::from(news);
+        if news {
+            acknowledged.write(ran_moves(entity, Some(acked_tick), ack.ran, tick.0));
+        }
         stats.resolving = ack.resolving;
         saved.loss = ack.loss;
 
@@ -196,6 +203,16 @@ pub(crate) fn reconcile<M: MoveModel>(
             stats.count_cause(CorrectionCause::Forced);
         }
     }
+}
+
+/// Returns the message about an acknowledgement; `acked` is `None` at the end of an epoch, `now` the client's own tick.
+fn ran_moves(entity: Entity, acked: Option<Tick>, ran: RanMoves, now: Tick) -> MovesAcknowledged {
+    let (ran, missed) = match ran {
+        RanMoves::All => (acked, 0),
+        RanMoves::Newest { ran, missed } => (Some(nearest_tick(now, ran)), missed),
+        RanMoves::None => (None, 0),
+    };
+    MovesAcknowledged { entity, acked, ran, missed }
 }
 
 /// Adds new pushes. Returns the earliest of their ticks whose move was simulated without its push.

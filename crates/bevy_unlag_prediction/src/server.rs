@@ -142,7 +142,11 @@ pub(crate) fn run_moves<M: MoveModel>(
         if stall.skipped > 0 {
             queue.note_incident(CorrectionCause::ServerStall, now);
         }
-        for _ in 0..MAX_MOVES_PER_TICK {
+        queue.caught_up.clear();
+        for ran in 0..MAX_MOVES_PER_TICK {
+            if let Some(last) = queue.last_run().filter(|_| ran > 0) {
+                queue.caught_up.push((last, *state));
+            }
             let due = queue.next_move(now, missing_move_timeout);
             if matches!(due, DueMove::Nothing) {
                 break;
@@ -241,6 +245,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                 stats.extrapolated_moves += u64::from(!neutral);
                 continue;
             };
+            queue.ran.record(move_tick);
             stats.moves += 1;
             stats.largest_delay = stats
                 .largest_delay
@@ -378,6 +383,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             loss: queue.loss_level(),
             resolving: account.resolving,
             outcomes: queue.outcomes,
+            ran: last_run.map_or(queue.ran_before.told(None), |run| queue.ran.told(Some(run))),
             pushes: pushes
                 .next_to_send(MAX_PUSHES)
                 .into_iter()

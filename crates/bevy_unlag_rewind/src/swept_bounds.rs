@@ -98,7 +98,10 @@ impl SweptBounds {
         let (position, velocity) = (from.position(), from.velocity());
         let straight = from.spin.unwrap_or(0) == 0 && from.acceleration == [0; 3];
         let around = if straight {
-            Self::around([position, position + velocity * seconds])
+            // A falling pawn's path is a parabola between these points.
+            let fall = if from.falling { sampler.gravity * seconds * seconds * 0.5 } else { 0.0 };
+            let end = position + velocity * seconds;
+            Self::around([position, end, end - from.rotation() * Vec3::Y * fall])
         } else {
             // The path may curve.
             let speed = velocity.length() + from.acceleration().length() * seconds;

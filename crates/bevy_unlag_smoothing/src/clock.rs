@@ -211,14 +211,15 @@ impl PlayoutClock {
     }
 
     /// Returns the current playout delay relative to the fastest arrival, in seconds. It excludes the
-    /// latency of the link. 0 before the first frame that can show anything.
+    /// latency of the link. 0 before the first frame that can show anything, and while the fastest arrival is
+    /// later than what is shown, as on a machine whose clock runs much too fast.
     #[must_use]
     pub fn delay_seconds(&self) -> f64 {
         let delay = self.run.as_ref().and_then(|run| {
             let (position, at) = run.position?;
             Some(at - run.link.base() - position)
         });
-        delay.unwrap_or(0.0)
+        delay.unwrap_or(0.0).max(0.0)
     }
 
     /// Returns the target of the playout delay, in seconds.

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, MoveModel, PathKnotConfig, PathRecorder, PoseSample, PoseSampler, ProxySmoothing,
-    ProxyUpdate, PublishedState, Snapshot, SnapshotHistory, Tick, ViewTime,
+    BasePoses, BaseView, CaughtUpStates, CurrentTick, MoveModel, PathKnotConfig, PathRecorder, PoseSample,
+    PoseSampler, ProxySmoothing, ProxyUpdate, PublishedState, Snapshot, SnapshotHistory, Tick, ViewTime,
 };
 
 /// Path of a pawn as published to remote clients: the snapshots sent within a bounded time, the ticks since
@@ -106,18 +106,35 @@ pub(crate) fn record<M: MoveModel>(
     sampler: Res<PoseSampler>,
     bases: Res<BasePoses>,
     config: Option<Res<M::Config>>,
-    mut pawns: Query<(&M::State, Option<&PublishedState<M>>, &mut PublishedPath)>,
+    mut pawns: Query<(&M::State, Option<&PublishedState<M>>, Option<&CaughtUpStates<M>>, &mut PublishedPath)>,
 ) {
     let turns = config.is_some_and(|config| M::turns_with_base(&config));
     let now = tick.0;
-    for (state, shown, mut path) in &mut pawns {
+    for (state, shown, caught_up, mut path) in &mut pawns {
+        for earlier in caught_up.iter().flat_map(|caught_up| &caught_up.0) {
+            let bases = bases.at(ViewTime::at(earlier.move_tick));
+            let (snapshot, velocity) = based_snapshot::<M>(&earlier.state, earlier.tick, turns, &bases);
+            path.track.record_exactly(snapshot, velocity, sampler.tick_seconds);
+        }
         let (state, tick, moved) =
             shown.map_or((state, now, now), |shown| (&shown.state, shown.tick, shown.move_tick));
         let bases = bases.at(ViewTime::at(moved));
-        let world = M::snapshot(state, tick);
-        let present = PoseSample { position: M::position(state), ..PoseSample::from(&world) };
-        let snapshot = world.on_base(M::base(state), M::position(state), turns, &bases);
-        let velocity = if snapshot.base == 0 { M::velocity(state) } else { snapshot.velocity() };
+        let present =
+            PoseSample { position: M::position(state), ..PoseSample::from(&M::snapshot(state, tick)) };
+        let (snapshot, velocity) = based_snapshot::<M>(state, tick, turns, &bases);
         path.take(now, present, snapshot, velocity, sampler.tick_seconds);
     }
+}
+
+/// Returns the snapshot of a state, relative to the base on which the pawn stands, and its exact velocity.
+fn based_snapshot<M: MoveModel>(
+    state: &M::State,
+    tick: Tick,
+    turns: bool,
+    bases: &BaseView<'_>,
+) -> (Snapshot, Vec3) {
+    let position = M::position(state);
+    let snapshot = M::snapshot(state, tick).on_base(M::base(state), position, turns, bases);
+    let velocity = if snapshot.base == 0 { M::velocity(state) } else { snapshot.velocity() };
+    (snapshot, velocity)
 }

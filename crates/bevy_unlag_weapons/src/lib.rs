@@ -45,6 +45,7 @@ mod shot_gizmos;
 mod shot_messages;
 mod shot_validation;
 mod spread;
+mod unanswered;
 mod verdict;
 mod weapon;
 mod weapon_extension;

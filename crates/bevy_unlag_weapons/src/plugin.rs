@@ -1,7 +1,7 @@
 //! Plugins and system sets.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent, TickSystems, require_plugin};
+use bevy_unlag_core::{MoveModel, MoveSystems, MovesAcknowledged, StepEvent, TickSystems, require_plugin};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 use core::marker::PhantomData;
 
@@ -17,6 +17,8 @@ use crate::{
     shot_messages::Tracer,
     shot_validation,
     shot_validation::SpreadSecret,
+    unanswered,
+    unanswered::UnansweredShots,
     verdict::{Damage, ShotVerdict},
     weapon_extension::WithWeapons,
 };
@@ -57,6 +59,9 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
         if !app.world().contains_resource::<ProjectilesInFlight>() {
             projectile::add(app);
             reset::plugin(app);
+            app.init_resource::<UnansweredShots>()
+                .add_message::<MovesAcknowledged>()
+                .add_systems(PreUpdate, unanswered::answer_missed_shots);
         }
         reflection::register_types(app);
         app.init_resource::<Arsenal>()

@@ -6,12 +6,16 @@ use bevy_unlag_core::{MatchReset, ServerLeft};
 use crate::{
     projectile::{ClearProjectiles, ProjectilesInFlight},
     shot_messages::OutgoingShotMessages,
+    unanswered::UnansweredShots,
 };
 
 pub(crate) fn plugin(app: &mut App) {
     app.add_message::<ClearProjectiles>().add_observer(reset_match).add_observer(
-        |_: On<ServerLeft>, mut forget: MessageWriter<ClearProjectiles>| {
+        |_: On<ServerLeft>,
+         mut forget: MessageWriter<ClearProjectiles>,
+         mut unanswered: ResMut<UnansweredShots>| {
             forget.write(ClearProjectiles);
+            unanswered.clear();
         },
     );
 }

@@ -36,11 +36,14 @@ pub enum ShotRefusal {
     Pellets,
     /// The maximum number of projectiles was in flight; see [`ProjectileRules`](crate::ProjectileRules).
     TooMany,
+    /// The server never ran the move of the shot: it was lost, or arrived after the server had stopped waiting for it.
+    /// The shooter's client finds out from acknowledgements; the server does not know that there was a shot.
+    MissingMove,
 }
 
 impl ShotRefusal {
     /// All reasons, in the order of their discriminants.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Dead,
         Self::Eye,
         Self::Aim,
@@ -54,6 +57,7 @@ impl ShotRefusal {
         Self::Unarmed,
         Self::Pellets,
         Self::TooMany,
+        Self::MissingMove,
     ];
 }
 

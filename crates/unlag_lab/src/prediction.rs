@@ -1,6 +1,7 @@
 //! Cost, bandwidth and tolerance of prediction.
 
 mod bytes;
+mod clock_agreement;
 mod clocks;
 mod empty_model;
 mod jitter;
@@ -26,6 +27,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     add_errors(&mut figures, options)?;
     add_clocks(&mut figures, options)?;
     add_late(&mut figures, options)?;
+    clock_agreement::measure(options, &mut figures)?;
     Ok(figures)
 }
 

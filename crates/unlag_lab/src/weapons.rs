@@ -1,5 +1,6 @@
 //! Cost and reliability of firing weapons.
 
+mod blackouts;
 mod bytes;
 mod hard_link;
 mod projectiles;
@@ -13,5 +14,6 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     bytes::measure(options, &mut figures)?;
     hard_link::measure(options, &mut figures)?;
     projectiles::measure(options, &mut figures)?;
+    blackouts::measure(options, &mut figures)?;
     Ok(figures)
 }

@@ -10,7 +10,7 @@ use bevy_unlag_movement::{
     abilities::{Dash, Teleport},
 };
 use bevy_unlag_prediction::{
-    AckedMove, ClientAdjustment, CorrectionCause, LossLevel, MoveAck, MovePacket, MoveRun, StateCheck,
+    AckedMove, ClientAdjustment, CorrectionCause, LossLevel, MoveAck, MovePacket, MoveRun, RanMoves, StateCheck,
 };
 use bevy_unlag_weapons::{
     Aim, Arsenal, FireInput, ShooterView, WeaponId, WeaponInput, WeaponState, WithWeapons,
@@ -85,6 +85,7 @@ pub fn move_acks() -> Vec<(&'static str, Vec<u8>)> {
         loss: LossLevel::UNKNOWN,
         resolving: false,
         outcomes: 0,
+        ran: RanMoves::Newest { ran: 999, missed: 0b110 },
         pushes: Vec::new(),
         adjustment: None,
     };

@@ -8,9 +8,10 @@ use bevy_unlag::{
     guard::{JoinRefusal, JoinRefused, WallClock},
     prediction::ClockSteering,
     prelude::*,
+    smoothing::SmoothingStats,
 };
 use lightyear::prelude::{Client, Connected};
-use unlag_examples::stepped_match::MatchOptions;
+use unlag_examples::{shot_stats::ShotStats, stepped_match::MatchOptions};
 
 use super::{preset, trial::Trial};
 use crate::{seconds, start};
@@ -55,6 +56,39 @@ fn client_clock_off_by_5_percent_is_steered_without_tick_jumps() {
         trial.run(5.0);
         trial.assert_invariants();
     }
+}
+
+/// Shots of a player whose clock runs at this speed, in a fight of 45 s, and the smallest playout delay on its screen in
+/// milliseconds.
+fn fight_with_clock(speed: f64, steer_clock: bool) -> (ShotStats, f32) {
+    let conditions = preset("Average (UE)");
+    let mut game = start(MatchOptions { players: 3, conditions, seed: 3, ..default() });
+    game.clients[0].world_mut().resource_mut::<PredictionConfig>().steer_clock = steer_clock;
+    game.set_clock(0, speed);
+    game.set_firing(true);
+    let mut delay = f32::INFINITY;
+    for _ in 0..45 {
+        game.run(seconds(1.0));
+        delay = delay.min(game.clients[0].world().resource::<SmoothingStats>().delay_ms);
+    }
+    game.set_firing(false);
+    game.run(seconds(6.0));
+    (game.clients[0].world().resource::<ShotStats>().clone(), delay)
+}
+
+// Row F20.
+#[test]
+fn shots_of_a_player_with_a_slow_clock_are_judged_as_they_were_drawn() {
+    for speed in [0.95, 0.99, 1.05] {
+        let (shots, delay) = fight_with_clock(speed, true);
+        let agreement = shots.confirmed_of_drawn().unwrap_or(0.0);
+        println!("a clock at {speed}: {agreement:.1} % of {} drawn hits confirmed", shots.drawn);
+        assert!(shots.drawn > 20 && agreement >= 98.0, "{speed}: {shots:?}");
+        assert!(delay >= 0.0, "a playout delay of {delay} ms");
+    }
+    let (unsteered, _) = fight_with_clock(0.95, false);
+    let agreement = unsteered.confirmed_of_drawn().unwrap_or(0.0);
+    assert!(agreement < 90.0, "the control: without steering {agreement} % of {} hits", unsteered.drawn);
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);

@@ -1,11 +1,18 @@
 //! Rows F12, F13, F17 and F18: outages and server stalls during a fight.
 
 use bevy::prelude::*;
-use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
+use bevy_unlag::{
+    link_conditioner::{LinkConditions, Pulse},
+    prelude::*,
+    weapons::{ShotRefusal, ShotResult},
+};
 use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};
-use crate::fire::ServerShotLog;
+use crate::{
+    fire::{ClientShotLog, ServerShotLog, record_shots},
+    seconds, start,
+};
 
 /// The average link without random loss.
 fn usual() -> LinkConditions {
@@ -99,6 +106,42 @@ fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_one_way() {
         let convergence_time = convergence_time(1.0, up, down, 3);
         assert!(convergence_time <= ROUND_TRIP + 0.25, "{convergence_time} s");
         assert_fight_accounted_for(1.0, up, down, 3);
+    }
+}
+
+#[test]
+fn every_shot_is_answered_also_those_whose_moves_a_blackout_has_lost() {
+    for (dark, period) in [(0.5, 5.0), (2.0, 8.0), (4.0, 12.0)] {
+        let pulse =
+            Pulse { period: seconds(period), length: seconds(dark), loss: 1.0, latency: seconds(0.0) };
+        let conditions = LinkConditions { pulse: Some(pulse), ..preset("Good broadband") };
+        let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
+        let mut game =
+            start(MatchOptions { players: 3, conditions, seed: 5, server, ..MatchOptions::default() });
+        record_shots(&mut game);
+        game.set_firing(true);
+        game.run(seconds(3.0 * period));
+        game.set_firing(false);
+        game.run(seconds(2.0 * period));
+        let (mut fired, mut unanswered, mut missing) = (0, 0, 0);
+        for client in &game.clients {
+            let world = client.world();
+            let (log, arsenal) = (world.resource::<ClientShotLog>(), world.resource::<Arsenal>());
+            for (shot, round) in &log.fired {
+                let is_beam = arsenal.get(round.round.weapon).is_some_and(|weapon| weapon.is_beam());
+                let answers = log.verdicts.get(shot).map_or(&[][..], |answers| answers);
+                fired += 1;
+                unanswered += usize::from(answers.is_empty() && !is_beam);
+                missing += answers
+                    .iter()
+                    .filter(|answer| **answer == ShotResult::Refused(ShotRefusal::MissingMove))
+                    .count();
+                assert!(answers.len() <= 1 || is_beam, "{shot} has several answers: {answers:?}");
+            }
+        }
+        println!("{dark} s of {period}: {fired} shots, {missing} of moves that never ran");
+        assert_eq!(unanswered, 0, "of {fired} shots, {dark} s dark");
+        assert!(missing >= 3 && fired > 30, "control: {missing} of {fired} shots were lost in the dark");
     }
 }
 

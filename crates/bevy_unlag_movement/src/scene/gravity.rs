@@ -1,7 +1,7 @@
-//! Publication of the gravity of volumes and configuration, for projectiles.
+//! Publication of the gravity of volumes and configuration, for projectiles and for extrapolated pawns.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalGravity, WorldGravity};
+use bevy_unlag_core::{LocalGravity, PoseSampler, WorldGravity};
 
 use super::{MoverScene, volumes::Volumes};
 use crate::{config::CapsuleConfig, step::up_at, step_state::gravity_strength};
@@ -22,6 +22,14 @@ pub(super) fn update_world_gravity(
     // Without gravity of their own, volumes need not be searched.
     let volumes = if scene.volumes.have_gravity() { scene.volumes.clone() } else { Volumes::default() };
     *gravity = WorldGravity::new(move |point| gravity_at(&config, &volumes, point));
+}
+
+/// Sets the gravity of extrapolated pawns to that of the configuration. Checked in every tick: both sides must use
+/// the same, also when a game replaces the sampler.
+pub(super) fn set_sampler_gravity(config: Res<CapsuleConfig>, sampler: Option<ResMut<PoseSampler>>) {
+    if let Some(mut sampler) = sampler.filter(|sampler| sampler.gravity != config.gravity) {
+        sampler.gravity = config.gravity;
+    }
 }
 
 /// Returns the gravity that a pawn would have at a point.

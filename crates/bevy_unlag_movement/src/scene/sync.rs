@@ -42,7 +42,12 @@ pub(crate) fn add_systems(app: &mut App) {
     .add_systems(
         FixedUpdate,
         (
-            (sync, base_poses::update_base_poses, gravity::update_world_gravity)
+            (
+                sync,
+                base_poses::update_base_poses,
+                gravity::update_world_gravity,
+                gravity::set_sampler_gravity,
+            )
                 .chain()
                 .in_set(MoverSceneSystems::Sync),
             base_transforms::set_base_transforms_in_tick.in_set(MoverSceneSystems::Drive),

@@ -38,8 +38,8 @@ pub struct ViewValidationConfig {
     /// a client that pretends to be one.
     pub max_frame_allowance: Duration,
     /// Maximum growth of the view delay per tick of the shooter, in 1/256 of a tick. Default: 32, for
-    /// playout that runs at 0.922 while the client's ticks are adjusted by 5 %. A larger value lets a
-    /// client that rarely fires choose among more moments.
+    /// playout that runs at 0.922 and whose steering changes by 5 %. A larger value lets a client that rarely
+    /// fires choose among more moments.
     pub max_delay_growth: u16,
     /// Tolerance by which the latency of an acknowledgement may exceed the transport's round trip, since
     /// both sides wait for a tick or a frame. Default: 32 ms, but at least a tick on either side. A larger

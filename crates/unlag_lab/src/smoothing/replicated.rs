@@ -72,6 +72,8 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str) -> Result
     let Watched { hermite, linear } = watched;
     let note = format!("linear {:.3}, at most {:.3}", linear.mean(|v| v.rms), linear.worst(|v| v.max));
     figures.add_noted(format!("replicated_rms_cm_{key}"), hermite.mean(|v| v.rms), note)?;
+    let ratio = hermite.mean(|v| v.rms) / linear.mean(|v| v.rms);
+    figures.add(format!("replicated_rms_ratio_{key}"), ratio)?;
     figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max))?;
     figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay * 1_000.0))
 }

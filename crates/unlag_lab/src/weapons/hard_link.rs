@@ -127,7 +127,7 @@ impl Totals {
             self.double_counted += books.shown.values().filter(|count| **count > 1).count();
             for shot in books.shown.keys() {
                 match books.last.get(shot) {
-                    None => self.lost += 1,
+                    None | Some(ShotResult::Refused(ShotRefusal::MissingMove)) => self.lost += 1,
                     Some(ShotResult::Refused(_)) => self.refused += 1,
                     Some(_) => {}
                 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bevy::math::Vec3;
-use bevy_unlag_core::{PublishedState, Tick};
+use bevy_unlag_core::{CaughtUpStates, PublishedState, Tick};
 use bevy_unlag_prediction::PublishedExtrapolation;
 
 use crate::pipe::common::*;
@@ -73,6 +73,37 @@ fn published_tick_never_decreases() {
         assert!(shown.windows(2).all(|two| two[1].0.since(two[0].0) >= 0), "seed {seed}");
         assert!(shown.iter().any(|(_, at)| at.x > 1.0));
     }
+}
+
+#[test]
+fn late_moves_that_run_together_leave_no_hole_in_the_published_path() {
+    let mut pair = Pair::new(1, LinkProfile::late(0.05));
+    pair.play(zigzag);
+    pair.run(3.0);
+    let (mut published, mut last) = (Vec::new(), Vec::new());
+    let mut record = |pair: &mut Pair| {
+        pair.run_server_frame();
+        let shown = *pair.server.get::<PublishedState<Walker>>();
+        let caught_up = &pair.server.get::<CaughtUpStates<Walker>>().0;
+        published.extend(caught_up.iter().copied().chain([shown]));
+        last.push(shown.tick);
+    };
+    for _ in 0..20 {
+        // The moves of a lost packet come with the next one.
+        pair.up.lose_next = 2;
+        (0..40).for_each(|_| record(&mut pair));
+    }
+    published.dedup_by_key(|one| one.tick);
+    for pair in published.windows(2) {
+        assert_eq!(pair[1].tick.since(pair[0].tick), 1, "{:?} follows {:?}", pair[1].tick, pair[0].tick);
+    }
+    for one in &published {
+        assert_eq!(Some(one.state.at), pair.log.server.get(&one.move_tick).map(|run| run.at));
+    }
+    // Control: the states at the ends of the ticks alone have holes.
+    last.dedup();
+    let holes = last.windows(2).filter(|two| two[1].since(two[0]) > 1).count();
+    assert!(holes >= 10, "{holes} holes");
 }
 
 /// Returns the published ticks and positions, from the move of tick 1,064 on.

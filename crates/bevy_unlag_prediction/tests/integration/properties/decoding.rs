@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError};
 use bevy_unlag_prediction::{
     AckedMove, ClientAdjustment, CorrectionCause, LossLevel, MAX_MOVES, MAX_PUSHES, MoveAck, MovePacket,
-    MoveRun, StateCheck,
+    MoveRun, RanMoves, StateCheck,
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
 
@@ -92,6 +92,12 @@ fn ack() -> impl Strategy<Value = Ack> {
         1 => any::<u32>().prop_map(|now| AckedMove::Start { now: Tick(now) }),
         4 => any::<u16>().prop_map(AckedMove::Move),
     ];
+    let ran = prop_oneof![
+        Just(RanMoves::All),
+        Just(RanMoves::None),
+        (any::<u16>(), any::<u64>(), 0..64u32)
+            .prop_map(|(ran, bits, shift)| RanMoves::Newest { ran, missed: bits >> shift }),
+    ];
     let pushes = vec((any::<u16>(), vector().prop_map(Shove)), 0..=MAX_PUSHES);
     let cause = prop::sample::select(&CorrectionCause::ALL);
     let adjustment =
@@ -100,12 +106,12 @@ fn ack() -> impl Strategy<Value = Ack> {
         });
     (
         ((0..8u8, any::<u8>()), acked, 0..16u8, 0..1_023_750_000u32, -512..512i16),
-        (0.0..1.0f32, any::<bool>(), any::<u64>(), pushes, prop::option::of(adjustment)),
+        (0.0..1.0f32, any::<bool>(), (any::<u64>(), ran), pushes, prop::option::of(adjustment)),
     )
         .prop_map(
             |(
                 ((epoch, sequence), acked, queued_moves, ack_delay, lag),
-                (loss, resolving, outcomes, pushes, adjustment),
+                (loss, resolving, (outcomes, ran), pushes, adjustment),
             )| {
                 let (ack_delay, loss) = (Duration::from_nanos(ack_delay.into()), LossLevel::of(loss));
                 Ack {
@@ -118,6 +124,7 @@ fn ack() -> impl Strategy<Value = Ack> {
                     loss,
                     resolving,
                     outcomes,
+                    ran,
                     pushes,
                     adjustment,
                 }

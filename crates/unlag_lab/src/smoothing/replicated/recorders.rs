@@ -9,11 +9,12 @@ pub struct PublishedMoves(HashMap<Tick, Tick>);
 impl PublishedMoves {
     /// Records the published states of a pawn from now on.
     pub fn watch(server: &mut App, id: NetId) {
-        let note = move |pawns: Query<(&NetId, &PublishedState<Soldier>)>,
+        let note = move |pawns: Query<(&NetId, &PublishedState<Soldier>, &CaughtUpStates<Soldier>)>,
                          mut stage: ResMut<PublishedMoves>| {
-            if let Some((_, shown)) = pawns.iter().find(|(pawn, _)| **pawn == id) {
-                // The first published state of a tick is final.
-                stage.0.entry(shown.tick).or_insert(shown.move_tick);
+            let Some((_, shown, caught_up)) = pawns.iter().find(|(pawn, ..)| **pawn == id) else { return };
+            // The first published state of a tick is final.
+            for one in caught_up.0.iter().chain([shown]) {
+                stage.0.entry(one.tick).or_insert(one.move_tick);
             }
         };
         server.init_resource::<Self>().add_systems(FixedLast, note);
