@@ -57,6 +57,30 @@ fn client_clock_off_by_5_percent_is_steered_without_tick_jumps() {
     }
 }
 
+// Row F20.
+#[test]
+fn fight_with_clocks_off_by_0_2_percent_confirms_the_hits_of_the_screens() {
+    // The difference of two quartz clocks is a tenth of that.
+    const SPEEDS: [f64; 4] = [0.998, 1.002, 0.998, 1.0];
+    let options =
+        MatchOptions { players: 4, conditions: preset("Average (UE)"), seed: 5, ..MatchOptions::default() };
+    let mut trial = Trial::new("a fight with clocks off by 0.2 %", options);
+    for (client, speed) in SPEEDS.into_iter().enumerate() {
+        trial.game.set_clock(client, speed);
+    }
+    trial.game.set_firing(true);
+    trial.run(40.0);
+    trial.game.set_firing(false);
+    (0..SPEEDS.len()).for_each(|client| trial.game.set_clock(client, 1.0));
+    trial.run(5.0);
+    let report = trial.game.report();
+    println!("{}", report.table());
+    let total = report.total();
+    assert!(total.drawn > 40, "only {} hits", total.drawn);
+    assert!(report.agreement() >= 97.0, "{}", report.table());
+    trial.assert_invariants();
+}
+
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Wall clocks set an hour ahead and an hour back.
 const SHIFTED_CLOCKS: [fn() -> SystemTime; 2] = [|| SystemTime::now() + HOUR, || SystemTime::now() - HOUR];
