@@ -87,6 +87,7 @@ impl GameMessageTypes {
     }
 
     /// Returns the id of a registered type on the wire.
+    #[cfg(all(feature = "prediction", feature = "smoothing"))]
     pub(crate) fn key_of<M: 'static>(&self) -> Option<u16> {
         let name = core::any::type_name::<M>();
         self.all.iter().find(|kind| kind.name == name).map(|kind| kind.key)
