@@ -27,6 +27,7 @@ mod ownership;
 mod passengers;
 mod pawn_events;
 mod platforms;
+mod player_controls;
 mod possession;
 mod predicted_values;
 mod prelude;

@@ -180,6 +180,7 @@ mod tests {
         InterpolationSpan { fraction, seconds, interpolation: Interpolation::Hermite }
     }
 
+    /// Fails if the tangents at a stop are not limited.
     #[test]
     fn cubic_does_not_overshoot_a_stop_over_a_short_distance() {
         // 6 m/s, stopped after 50 ms, and the updates in between were lost.

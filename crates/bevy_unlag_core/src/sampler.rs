@@ -318,6 +318,7 @@ mod tests {
         );
     }
 
+    /// Fails if poses are interpolated across a teleport.
     #[test]
     fn pose_is_never_interpolated_across_a_teleport() {
         let from = parabola(0);

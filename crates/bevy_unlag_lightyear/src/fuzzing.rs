@@ -67,9 +67,7 @@ pub fn example_messages() -> Vec<(u8, Vec<u8>)> {
 pub fn message_key<M: Wire + Send + Sync + 'static>(rules: MessageRules) -> u16 {
     let mut app = App::new();
     app.add_game_message::<M>(rules);
-    // With one registered type it consists of the hash of that type and a count of 1.
-    let hash = (app.world().resource::<GameMessageTypes>().hash() >> 16) as u32;
-    (hash >> 16) as u16 ^ hash as u16
+    app.world().resource::<GameMessageTypes>().key_of::<M>().expect("the type is registered")
 }
 
 fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> bool {
@@ -81,3 +79,6 @@ fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> bool {
     assert!(again == once, "{once:?} is decoded as {again:?} after a round trip");
     true
 }
+
+#[cfg(test)]
+mod tests;

@@ -179,6 +179,7 @@ mod tests {
         assert!(!gather.take_input().jump);
     }
 
+    /// Fails if the axes or buttons of a second source replace those of the first.
     #[test]
     fn sources_of_one_frame_add_up_and_are_released_in_the_next() {
         let mut gather = InputAccumulator::default();

@@ -225,6 +225,7 @@ mod tests {
         *app.world().resource::<HighPingWarning>()
     }
 
+    /// Fails if the warning is not hidden.
     #[test]
     fn high_ping_is_shown_3_s_after_joining_and_every_20_s_for_5_s() {
         let (mut app, _) = client(250);

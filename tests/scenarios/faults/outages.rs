@@ -128,7 +128,7 @@ fn every_shot_is_answered_also_those_whose_moves_a_blackout_has_lost() {
             let world = client.world();
             let (log, arsenal) = (world.resource::<ClientShotLog>(), world.resource::<Arsenal>());
             for (shot, round) in &log.fired {
-                let is_beam = arsenal.get(round.round.weapon).is_some_and(|weapon| weapon.is_beam());
+                let is_beam = arsenal.get(round.round.weapon).is_some_and(Weapon::is_beam);
                 let answers = log.verdicts.get(shot).map_or(&[][..], |answers| answers);
                 fired += 1;
                 unanswered += usize::from(answers.is_empty() && !is_beam);
@@ -172,7 +172,7 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
         let what = format!("a server stall of {stall} s");
         let mut tour = Trial::tour(&what, 2, usual(), 4);
         let before = tour.corrections();
-        tour.game.stall_server(crate::seconds(stall));
+        tour.game.stall_server(seconds(stall));
         tour.run(stall);
         let from = tour.client_times();
         let again = seconds_until_moves_run(&mut tour);
@@ -189,7 +189,7 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
 
         let mut trial = fight(&what, 5, WeaponSet::default());
         for _ in 0..6 {
-            trial.game.stall_server(crate::seconds(stall));
+            trial.game.stall_server(seconds(stall));
             trial.run(stall + 2.0);
         }
         trial.game.set_firing(false);

@@ -5,7 +5,7 @@
 use bevy::prelude::*;
 use bevy_unlag::{guard::IngressStats, net::SessionConfig, prelude::*};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
-use unlag_examples::stepped_match::Match;
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use super::{
     preset,
@@ -29,6 +29,24 @@ fn owner_recovers_within_1_s_after_a_client_hitch() {
         assert!(convergence_time <= 1.0, "{convergence_time} s");
         trial.assert_invariants();
     }
+}
+
+// Row F19.
+#[test]
+fn every_shot_is_accounted_for_after_client_hitches_in_a_fight() {
+    let options = MatchOptions { players: 3, conditions: preset("Average (UE)"), seed: 6, ..default() };
+    let mut trial = Trial::new("a fight with client hitches", options);
+    trial.game.set_firing(true);
+    trial.run(5.0);
+    for stall in [0.25, 1.0, 0.25] {
+        trial.game.stall_client(0, seconds(stall));
+        trial.run(stall + 3.0);
+    }
+    trial.game.set_firing(false);
+    trial.run(3.0);
+    let rounds = trial.game.report().total().shots;
+    assert!(rounds > 20, "only {rounds} shots");
+    trial.assert_invariants();
 }
 
 fn connected(client: &mut App) -> bool {
@@ -107,12 +125,7 @@ fn client_suspended_for_15_minutes_is_disconnected_and_leaves_nothing_behind() {
 #[test]
 fn fight_continues_past_bevys_maximum_change_tick_age() {
     const STEP: u32 = 500_000_000;
-    let options = unlag_examples::stepped_match::MatchOptions {
-        players: 2,
-        conditions: preset("Average (UE)"),
-        seed: 3,
-        ..default()
-    };
+    let options = MatchOptions { players: 2, conditions: preset("Average (UE)"), seed: 3, ..default() };
     let mut trial = Trial::new("a server with an old change tick", options);
     trial.game.set_firing(true);
     for _ in 0..10 {

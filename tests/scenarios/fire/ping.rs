@@ -48,6 +48,7 @@ fn warning_counts(game: &Match) -> (usize, u32) {
     (warning_counts.shown.len(), warning_counts.hidden)
 }
 
+/// Fails if the warning is not hidden after the link has recovered.
 #[test]
 fn high_ping_warning_is_shown_once_with_its_limits_and_hidden_after_recovery() {
     let mut game = start_match();

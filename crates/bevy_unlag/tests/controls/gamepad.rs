@@ -62,6 +62,7 @@ fn stick_keeps_its_length_and_a_diagonal_is_not_faster() {
     assert_ne!(axes(Vec2::new(0.2, 0.0)), Vec2::ZERO);
 }
 
+/// Fails if the last source of a frame replaces the others.
 #[test]
 fn keys_mouse_and_sticks_of_a_frame_add_up_and_are_clamped_once() {
     let mut player = Player::at(60.0);

@@ -86,6 +86,13 @@ impl GameMessageTypes {
         })
     }
 
+    /// Returns the id of a registered type on the wire.
+    #[cfg(all(feature = "prediction", feature = "smoothing"))]
+    pub(crate) fn key_of<M: 'static>(&self) -> Option<u16> {
+        let name = core::any::type_name::<M>();
+        self.all.iter().find(|kind| kind.name == name).map(|kind| kind.key)
+    }
+
     pub(super) fn by_key(&self, key: u16) -> Option<(usize, GameMessageType)> {
         let number = *self.by_key.get(&key)?;
         Some((number, *self.all.get(number)?))

@@ -26,6 +26,7 @@ fn can_combine(a: CapsuleInput, b: CapsuleInput) -> bool {
     answers[0]
 }
 
+/// Fails if the stick is clamped to 9 instead of 1: -9 would become -128.
 #[test]
 fn axes_beyond_one_equal_full_deflection() {
     for by in [1.0, 1.001, 1.5, 9.0, 1e9, f32::INFINITY] {
@@ -59,6 +60,7 @@ fn diagonal_or_excessive_axes_are_no_faster_than_one_axis() {
     }
 }
 
+/// Fails if `can_combine_with` ignores the angle between the directions.
 #[test]
 fn directions_within_5_degrees_combine_and_others_do_not() {
     for from in [0.0, 40.0, -137.0, 179.0] {

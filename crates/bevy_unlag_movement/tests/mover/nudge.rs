@@ -36,6 +36,7 @@ fn capsule_is_nudged_exactly_by_the_offset_into_free_space() {
     }
 }
 
+/// Fails if the capsule accepts an end position without testing for walls.
 #[test]
 fn capsule_is_not_nudged_into_or_through_a_wall_or_the_floor() {
     let mut app = walled_level();

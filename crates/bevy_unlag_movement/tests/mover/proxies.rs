@@ -31,6 +31,7 @@ fn straight(state: &CapsuleState, ticks: u32) -> Vec3 {
     state.position + state.world_velocity() * (ticks as f32 * DT)
 }
 
+/// Fails if `proxy_step` of the capsule is a straight line.
 #[test]
 fn simulated_capsule_stops_at_a_wall() {
     let mut app = Level::with_floor().block(Vec3::new(3.0, 0.0, -9.0), Vec3::new(4.0, 3.0, 9.0)).build();

@@ -132,6 +132,7 @@ fn rifle_kills_with_three_hits_and_again_after_the_spawn_protection() {
     assert_eq!(range.app.world().get::<PlayerScore>(range.dummy), Some(&PlayerScore { kills: 0, deaths: 2 }));
 }
 
+/// Fails if frames are not marked when their pawn fires.
 #[test]
 fn firing_ends_the_spawn_protection_unless_the_rules_keep_it() {
     for ends in [true, false] {

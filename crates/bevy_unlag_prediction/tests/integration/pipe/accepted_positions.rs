@@ -14,6 +14,7 @@ fn accepting(profile: LinkProfile) -> Pair {
     pair
 }
 
+/// Fails if the server accepts positions during a correction, while they are in doubt.
 #[test]
 fn small_push_by_the_server_is_not_undone_by_accepting_the_clients_position() {
     for profile in [LinkProfile::late(0.05), LinkProfile::AVERAGE] {

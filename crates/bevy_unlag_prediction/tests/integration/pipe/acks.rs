@@ -225,6 +225,7 @@ fn ack_of_another_epoch_is_ignored() {
         loss: Default::default(),
         resolving: false,
         outcomes: 0,
+        ran: Default::default(),
         pushes: Vec::new(),
         adjustment: None,
     };

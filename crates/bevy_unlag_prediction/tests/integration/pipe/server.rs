@@ -115,6 +115,7 @@ fn correction_restores_all_predicted_state() {
     assert!(pair.theirs().shots > 3 && pair.theirs().blinks > 3, "{:?}", pair.theirs());
 }
 
+/// Fails if the server accepts a position that the model does not.
 #[test]
 fn end_position_within_tolerance_is_accepted_if_configured() {
     let run = |accept: f32, by: f32, wall: Option<f32>| {

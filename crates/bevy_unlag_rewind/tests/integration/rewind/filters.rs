@@ -22,6 +22,7 @@ fn start() -> Range {
     range
 }
 
+/// Fails if the team filter is ignored.
 #[test]
 fn excluded_team_is_not_hit_and_others_are() {
     let mut range = start();
@@ -77,6 +78,7 @@ fn excluded_entity_or_layer_is_not_hit() {
     }
 }
 
+/// Fails if `max_distance` is ignored.
 #[test]
 fn target_that_has_moved_beyond_the_maximum_distance_is_not_hit() {
     let mut range = start();
@@ -88,6 +90,7 @@ fn target_that_has_moved_beyond_the_maximum_distance_is_not_hit() {
     }
 }
 
+/// Fails if `hit_despawned` is ignored.
 #[test]
 fn despawned_target_is_hit_where_it_was_unless_that_is_off() {
     for hit_despawned in [true, false] {
@@ -102,6 +105,7 @@ fn despawned_target_is_hit_where_it_was_unless_that_is_off() {
     }
 }
 
+/// Fails if no frame beyond the maximum age is kept, or a second one.
 #[test]
 fn frames_reach_back_to_the_maximum_age_and_one_further() {
     for (max_age, ticks) in [(400_u64, 26), (200, 13), (250, 16)] {

@@ -52,6 +52,7 @@ fn assert_snapped((offsets, stats): &(Vec<f32>, SmoothingStats), by: f32) {
     assert_eq!(stats.snaps, 1, "{stats:?}");
 }
 
+/// Fails if a jump beyond the snap distance is blended, too.
 #[test]
 fn jump_up_to_the_snap_distance_is_blended_and_a_larger_one_snaps() {
     for by in [0.5, 2.0, 3.7] {
@@ -67,6 +68,7 @@ fn jump_up_to_the_snap_distance_is_blended_and_a_larger_one_snaps() {
     assert_blended(&simulated(3, 3.95, |config| config.snap_speed = 100.0), 3.95);
 }
 
+/// Fails if `bridge_seconds` is ignored.
 #[test]
 fn simulated_pawn_is_back_on_its_path_after_the_bridge_time() {
     // Updates are further apart than the longest bridge, so that none starts it anew.
@@ -79,6 +81,7 @@ fn simulated_pawn_is_back_on_its_path_after_the_bridge_time() {
     assert!(long.windows(2).take(3 * TENTH).all(|pair| pair[1] < pair[0]), "{long:?}");
 }
 
+/// Fails if `exponential_max_distance` is ignored.
 #[test]
 fn exponential_visuals_lag_by_at_most_the_maximum_distance() {
     let jumped = |by: f32, tune: fn(&mut BlendConfig)| offsets(ProxySmoothing::Exponential, 3, by, tune).0;

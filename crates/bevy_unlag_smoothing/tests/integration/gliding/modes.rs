@@ -85,3 +85,36 @@ fn smoothing_mode_changes_without_a_visible_jump() {
     assert!(matches!(drawn.stamp, ViewStamp::Interpolated { .. }), "{:?}", drawn.stamp);
     assert!(drawn.pose.velocity.length() > 5.9, "the pose must include the drawn velocity");
 }
+
+/// Fails if positions are interpolated or blended across a teleport.
+#[test]
+fn teleport_is_drawn_as_a_jump_in_every_mode_and_an_uncounted_one_is_interpolated() {
+    let between = |mode: ProxySmoothing, counted: bool, latency: f64| {
+        let path = move |tick: u32| {
+            let there = tick >= 320;
+            let position = if there { Vec3::X * 2.0 } else { Vec3::ZERO };
+            Snapshot {
+                teleports: u8::from(there && counted),
+                ..Snapshot::new(Tick(tick), position, Vec3::ZERO)
+            }
+        };
+        let mut stage = Harness::new();
+        let pawn = stage.pawn(Some(mode), 9.0, path, |_| 6, |_| Some(latency));
+        stage.run(8.0);
+        let seen = stage.pawns[pawn].after(3.0);
+        assert!(seen.first().is_some_and(|sight| sight.place.x.abs() < 1e-3), "{mode:?}");
+        assert!(seen.last().is_some_and(|sight| (sight.place.x - 2.0).abs() < 1e-3), "{mode:?}");
+        seen.iter().filter(|sight| (0.001..1.999).contains(&sight.place.x)).count()
+    };
+    // Frames fall on other moments of the jump with each latency.
+    let latencies = [0.02, 0.024, 0.028];
+    for mode in MODES {
+        for latency in latencies {
+            assert_eq!(between(mode, true, latency), 0, "{mode:?}: frames between both places");
+        }
+    }
+    for mode in [ProxySmoothing::Linear, ProxySmoothing::Hermite] {
+        let frames: usize = latencies.map(|latency| between(mode, false, latency)).iter().sum();
+        assert!(frames > 0, "the control: {mode:?}");
+    }
+}

@@ -94,6 +94,7 @@ fn silent_proxy(max_simulation: f32) -> (Harness, usize) {
     (stage, pawn)
 }
 
+/// Fails if `max_simulation` is ignored.
 #[test]
 fn simulated_proxy_stops_after_the_maximum_time_without_updates() {
     for cap in [0.0, 0.25, 0.5] {

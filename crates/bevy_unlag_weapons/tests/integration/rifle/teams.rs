@@ -75,6 +75,7 @@ fn shoot(trial: &Trial, rule: FriendlyFire, shooter: Option<Team>, behind: Optio
     }
 }
 
+/// Fails if the screen of the shooter ignores `friendly_fire`.
 #[test]
 fn teammates_are_damaged_only_with_friendly_fire_whatever_the_weapon() {
     let friend = Some(Team(1));
