@@ -21,6 +21,8 @@ pub struct PlayerReport {
     pub acks: u64,
     /// Number of corrections received.
     pub corrections: u64,
+    /// Number of changes that the server ordered, such as deaths and respawns.
+    pub server_changes: u64,
     /// Mean size of a correction, in centimetres.
     pub mean_correction_cm: f64,
     /// Largest correction, in centimetres.
@@ -56,6 +58,7 @@ impl PlayerReport {
             report.moves = stats.moves;
             report.acks = stats.acks;
             report.corrections = stats.corrections;
+            report.server_changes = u64::from(stats.server_changes());
             report.mean_correction_cm =
                 f64::from(stats.summed_correction) * 100.0 / stats.corrections.max(1) as f64;
             report.largest_correction_cm = f64::from(stats.largest_correction) * 100.0;
@@ -99,7 +102,7 @@ impl MatchReport {
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = String::from(
-            "player  ping ms  playout ms  moves  acks  corr.  mean cm  max cm  up B/s  down B/s  B/move  \
+            "player  ping ms  playout ms  moves  acks  corr.  mean cm  max cm  by server  up B/s  down B/s  B/move  \
              shots  drawn  confirmed  agreed  refused  lost  conf|drawn %  drawn|conf %\n",
         );
         let mut line = |name: &str, p: &PlayerReport| {
@@ -107,7 +110,7 @@ impl MatchReport {
             let percent = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
             let _ = writeln!(
                 text,
-                "{name:<6}  {:>7.1}  {:>10.1}  {:>5}  {:>4}  {:>5}  {:>7.2}  {:>6.2}  {:>6.0}  {:>8.0}  {:>6.1}  \
+                "{name:<6}  {:>7.1}  {:>10.1}  {:>5}  {:>4}  {:>5}  {:>7.2}  {:>6.2}  {:>9}  {:>6.0}  {:>8.0}  {:>6.1}  \
                  {:>5}  {:>5}  {:>9}  {:>6}  {:>7}  {:>4}  {:>12}  {:>12}",
                 p.ping_ms,
                 p.playout_ms,
@@ -116,6 +119,7 @@ impl MatchReport {
                 p.corrections,
                 p.mean_correction_cm,
                 p.largest_correction_cm,
+                p.server_changes,
                 p.bytes_up,
                 p.bytes_down,
                 p.bytes_per_move,
@@ -155,6 +159,7 @@ impl MatchReport {
             moves: sum(|p| p.moves),
             acks: sum(|p| p.acks),
             corrections,
+            server_changes: sum(|p| p.server_changes),
             mean_correction_cm: error / corrections.max(1) as f64,
             largest_correction_cm: self.players.iter().map(|p| p.largest_correction_cm).fold(0.0, f64::max),
             bytes_up: mean(|p| p.bytes_up),
@@ -183,6 +188,7 @@ fn player_json(p: &PlayerReport) -> Value {
         "moves": p.moves,
         "acks": p.acks,
         "corrections": p.corrections,
+        "server_changes": p.server_changes,
         "mean_correction_cm": rounded(p.mean_correction_cm, 4),
         "largest_correction_cm": rounded(p.largest_correction_cm, 4),
         "bytes_up_per_s": rounded(p.bytes_up, 1),

@@ -50,6 +50,38 @@ fn owner_reaches_the_server_state_within_400_ms_after_a_server_push() {
 }
 
 #[test]
+fn deaths_and_respawns_are_changes_by_the_server_and_no_corrections() {
+    let conditions = LinkConditions { loss: 0.0, ..link_150() };
+    let mut game = start(MatchOptions { players: 3, conditions, ..MatchOptions::default() });
+    game.fight(25.0);
+    for client in &mut game.clients {
+        let stats = stats(client);
+        assert_eq!(stats.corrections, 0, "{stats:?}");
+    }
+    let changes: u32 = game.clients.iter_mut().map(|client| stats(client).server_changes()).sum();
+    assert!(changes >= 4, "control: {changes} changes, two for each life lost");
+}
+
+#[test]
+fn server_change_hides_no_error_that_the_owner_makes_later() {
+    let mut game = start(MatchOptions { players: 1, conditions: link_150(), ..MatchOptions::default() });
+    hold_still(&mut game.clients[0]);
+    game.run(seconds(1.0));
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<&mut SoldierState>();
+    pawns.single_mut(world).expect("one pawn").body.position += Vec3::new(0.5, 0.0, 0.5);
+    game.run(seconds(1.0));
+    let known = stats(&mut game.clients[0]);
+    assert_eq!((known.server_changes(), known.corrections), (1, 0), "{known:?}");
+    let world = game.clients[0].world_mut();
+    let mut own = world.query_filtered::<&mut SoldierState, With<LocalControl>>();
+    own.single_mut(world).expect("the client has a pawn").body.position.x += 1.0;
+    game.run(seconds(1.0));
+    let stats = stats(&mut game.clients[0]);
+    assert_eq!((stats.server_changes(), stats.corrections), (1, 1), "{stats:?}");
+}
+
+#[test]
 fn running_jumping_and_turning_causes_no_corrections_on_an_average_link() {
     let conditions = LinkPreset::named("Average (UE)").expect("a built-in preset").conditions();
     let server = ServerOptions { trace: true, ..ServerOptions::default() };

@@ -20,7 +20,7 @@ use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked}
 ///
 /// Slow motion and a pause (0) of the whole game are set on the server: it announces every change, and its
 /// clients set theirs, also those that join later. A client that sets another speed only has a clock that runs
-/// wrong. The suite is made for speeds up to 1.
+/// wrong. The suite is made for speeds up to 1; faster ones than [`MAX`](Self::MAX) count as that.
 #[doc(alias = "TimeDilation")]
 #[doc(alias = "host_timescale")]
 #[derive(Resource, Clone, Copy, Debug, Reflect)]
@@ -34,9 +34,12 @@ impl Default for GameSpeed {
 }
 
 impl GameSpeed {
-    /// Returns the speed, finite and not negative.
+    /// Maximum speed: sixteen ticks in the time of one.
+    pub const MAX: f32 = 16.0;
+
+    /// Returns the speed, finite and from 0 to [`MAX`](Self::MAX).
     pub(crate) fn factor(self) -> f32 {
-        if self.0.is_finite() { self.0.max(0.0) } else { 1.0 }
+        if self.0.is_finite() { self.0.clamp(0.0, Self::MAX) } else { 1.0 }
     }
 }
 

@@ -7,7 +7,7 @@ use lightyear::prelude::*;
 use lightyear_guard::BindMessage;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
-use crate::{bandwidth::MessageClass, models::ModelIndex};
+use crate::{bandwidth::MessageClass, link::GameSpeed, models::ModelIndex};
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
@@ -56,7 +56,7 @@ pub(crate) struct Hello {
 pub(crate) struct SpeedAnnouncement {
     /// Number of the announcement; wraps after 255.
     pub number: u8,
-    /// Speed, finite and not negative; 1 is real time.
+    /// Speed from 0 to [`GameSpeed::MAX`]; 1 is real time.
     pub speed: f32,
 }
 
@@ -68,7 +68,11 @@ impl Wire for SpeedAnnouncement {
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let (number, speed) = (r.bits(8)? as u8, f32::from_bits(r.bits(32)?));
-        if speed.is_finite() && speed >= 0.0 { Ok(Self { number, speed }) } else { Err(WireError::Invalid) }
+        if (0.0..=GameSpeed::MAX).contains(&speed) {
+            Ok(Self { number, speed })
+        } else {
+            Err(WireError::Invalid)
+        }
     }
 }
 

@@ -21,7 +21,7 @@ bevy_unlag_core::named_enum! {
         ClientClock => "clock too fast",
         /// The pawn was in contact with another pawn, whose position differed on the two sides.
         OtherPawn => "other pawn",
-        /// The server moved the pawn, but not by a scheduled push.
+        /// A push by the server reached the owner late.
         ServerPush => "server push",
         /// The configurations of the two sides differ.
         Configuration => "configuration differs",
@@ -31,6 +31,9 @@ bevy_unlag_core::named_enum! {
         Forced => "forced",
         /// The initial state, which is not an error.
         InitialState => "start",
+        /// The server changed the pawn's state beside its moves, as a death and a respawn do. The owner predicted nothing
+        /// wrong, and it does not count as a correction.
+        ServerChange => "server change",
     }
 }
 

@@ -22,7 +22,8 @@ pub struct MoveOutcome<M: MoveModel> {
 }
 
 /// Correction of the own pawn: client and server disagreed about a move. Sent on the client, once for each
-/// correction that counts.
+/// correction that counts, and for each change by the server that moved the pawn
+/// ([`CorrectionCause::ServerChange`](crate::CorrectionCause::ServerChange)).
 #[derive(Message, Clone, Debug, Reflect)]
 #[reflect(type_path = false, from_reflect = false)]
 pub struct Correction<M: MoveModel> {

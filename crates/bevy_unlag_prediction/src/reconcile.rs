@@ -186,9 +186,15 @@ pub(crate) fn reconcile<M: MoveModel>(
             mine.map_or(before.distance(M::position(state)), |mine| M::position(mine).distance(theirs));
         // A difference in mode, stance or ammunition has no distance.
         let unlike = mine.is_some_and(|mine| M::kind(mine) != M::kind(&adjustment.state));
+        let cause = cause::<M>(adjustment, config_hash.low(), &model, &world, &stall);
+        let is_ordered = cause == CorrectionCause::ServerChange;
+        if is_ordered && (teleported || error > 0.0 || unlike) {
+            stats.count_cause(cause);
+        }
         if !teleported && (error > 0.0 || unlike) {
-            let cause = cause::<M>(adjustment, config_hash.low(), &model, &world, &stall);
-            stats.count_correction(error, cause);
+            if !is_ordered {
+                stats.count_correction(error, cause);
+            }
             debug!(target: "bevy_unlag::corrections", "{entity}: {:.1} cm at {acked_tick:?}: {cause}", error * 100.0);
             corrections.write(Correction {
                 entity,

@@ -136,8 +136,7 @@ pub(crate) fn run_moves<M: MoveModel>(
             pushes.schedule(push_tick);
         }
         if queue.expected_state.is_some_and(|left| left != *state) {
-            queue.start_correction(CorrectionCause::ServerPush, f32::INFINITY);
-            queue.note_incident(CorrectionCause::ServerPush, now);
+            queue.start_correction(CorrectionCause::ServerChange, f32::INFINITY);
         }
         if stall.skipped > 0 {
             queue.note_incident(CorrectionCause::ServerStall, now);
@@ -286,6 +285,10 @@ pub(crate) fn run_moves<M: MoveModel>(
                 continue;
             }
             let mut cause = queue.likely_cause(now);
+            if queue.pending_correction == Some(CorrectionCause::ServerChange) {
+                // A move that the owner simulated before it knew.
+                cause = CorrectionCause::ServerChange;
+            }
             if cause == CorrectionCause::Unknown && pushes.unconfirmed() {
                 cause = CorrectionCause::ServerPush;
             }

@@ -24,9 +24,10 @@ pub struct PredictionStats {
     pub malformed: u64,
     /// Number of acknowledgements of further moves (client) or of all acknowledgements sent (server).
     pub acks: u64,
-    /// Client: number of corrections that changed the pawn's state, without teleports.
+    /// Client: number of corrections that changed the pawn's state, without teleports and without
+    /// [`server_changes`](Self::server_changes).
     pub corrections: u64,
-    /// Number of those corrections (client), or of acknowledgements with a correction (server), by
+    /// Number of those corrections and of changes by the server (client), or of acknowledgements with a correction (server), by
     /// [`CorrectionCause`] in the order of [`CorrectionCause::ALL`].
     pub by_cause: [u32; CorrectionCause::ALL.len()],
     /// Client: largest error of these corrections, in metres.
@@ -95,6 +96,13 @@ impl PredictionStats {
     pub(crate) fn count_cause(&mut self, cause: CorrectionCause) {
         let count = &mut self.by_cause[cause as usize];
         *count = count.saturating_add(1);
+    }
+
+    /// Client: returns the number of changes of the pawn's state that the server ordered beside the moves, such as
+    /// deaths and respawns. They are no corrections.
+    #[must_use]
+    pub fn server_changes(&self) -> u32 {
+        self.corrections_of(CorrectionCause::ServerChange)
     }
 
     /// Returns the number of corrections with this cause.

@@ -7,6 +7,7 @@ mod empty_model;
 mod jitter;
 mod late_inputs;
 mod replay;
+mod respawns;
 mod server_cost;
 mod session;
 mod tick_script;
@@ -28,6 +29,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     add_clocks(&mut figures, options)?;
     add_late(&mut figures, options)?;
     clock_agreement::measure(options, &mut figures)?;
+    respawns::measure(options, &mut figures)?;
     Ok(figures)
 }
 

@@ -31,7 +31,7 @@ struct Plan {
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let first = 100 + options.seed;
-    let (seeds, seconds) = options.extent((3, 30.0), (5, 60.0));
+    let (seeds, seconds) = options.extent((2, 30.0), (5, 60.0));
     let plan = Plan { seeds: (first..first + seeds).collect(), seconds, plot: options.plot.clone() };
     let mut figures = Figures::default();
 

@@ -76,9 +76,9 @@ fn corrections(seen: &Observations, key: u32, tick: Tick) -> Vec<CorrectionEntry
         ms: ms(*at, key),
         cause: correction.cause,
         metres: correction.error,
-        // A server push happens between two moves and does not concern the move before it.
+        // A change by the server happens between two moves and does not concern the move before it.
         is_from_earlier_move: tick.is_newer_than(correction.tick)
-            && correction.cause != CorrectionCause::ServerPush,
+            && correction.cause != CorrectionCause::ServerChange,
     });
     adjusted.collect()
 }

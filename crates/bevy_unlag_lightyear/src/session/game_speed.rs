@@ -116,7 +116,7 @@ mod tests {
         let sent = SpeedAnnouncement { number: 200, speed: 0.3 };
         assert_eq!(sent.to_bytes().len(), 5);
         assert_eq!(read(&sent.to_bytes()), Ok(sent));
-        for speed in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.5] {
+        for speed in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.5, 16.1] {
             assert_eq!(
                 read(&SpeedAnnouncement { speed, ..sent }.to_bytes()),
                 Err(WireError::Invalid),

@@ -40,7 +40,7 @@ fn agreement(shots: &ShotStats) -> (f64, String) {
 }
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let seconds = options.extent(90.0, 600.0);
+    let seconds = options.extent(40.0, 600.0);
     let matches: Vec<(f64, bool)> =
         SPEEDS.into_iter().map(|speed| (speed, true)).chain([(UNSTEERED, false)]).collect();
     let play_one = |(speed, steered): &(f64, bool)| play(*speed, *steered, seconds, options.seed);

@@ -98,7 +98,7 @@ fn play(length: Duration, seconds: f64, seed: u64) -> Result<Totals, String> {
 }
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let seconds = options.extent(60.0, 600.0);
+    let seconds = options.extent(40.0, 600.0);
     let of_length = |ms: &u64| play(Duration::from_millis(*ms), seconds, options.seed);
     let played = in_parallel(&LENGTHS_MS, of_length, |_| Ok(()))?;
     let sum = |of: fn(&Totals) -> u64| played.iter().map(of).sum::<u64>();

@@ -40,7 +40,7 @@ fn blink_on_the_client_only_is_corrected() {
 }
 
 #[test]
-fn blink_on_the_server_only_takes_a_round_trip_and_counts_as_correction() {
+fn blink_on_the_server_only_takes_a_round_trip_and_counts_as_a_server_change() {
     let mut pair = Pair::new(1, LinkProfile::late(0.15));
     pair.play(zigzag);
     pair.run(2.0);
@@ -54,8 +54,9 @@ fn blink_on_the_server_only_takes_a_round_trip_and_counts_as_correction() {
         assert!(pair.seconds() < asked + 1.0, "the blink never arrived");
     }
     assert!(pair.seconds() - asked > 0.3, "the blink arrived without a round trip");
-    assert_eq!((pair.corrections(), blink_events(&pair.client)), (1, 0), "one correction and no event");
-    pair.assert_only_cause(CorrectionCause::ServerPush);
+    let changes = pair.client.stats().server_changes();
+    assert_eq!((pair.corrections(), changes, blink_events(&pair.client)), (0, 1, 0), "and no event");
+    pair.assert_only_cause(CorrectionCause::ServerChange);
 }
 
 #[test]

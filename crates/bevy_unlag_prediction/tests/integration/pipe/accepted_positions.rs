@@ -28,7 +28,7 @@ fn small_push_by_the_server_is_not_undone_by_accepting_the_clients_position() {
             assert_eq!(mine, theirs, "after {pushes} pushes");
         }
         assert_eq!(pair.server.stats().accepted, 0, "the client did not know of the pushes");
-        assert!(pair.server.stats().corrections_of(CorrectionCause::ServerPush) > 0);
+        assert!(pair.server.stats().corrections_of(CorrectionCause::ServerChange) > 0);
     }
 }
 

@@ -103,7 +103,7 @@ fn correction_sets_the_state_and_replays_before_the_next_move() {
     pair.play(zigzag);
     pair.run(2.0);
     pair.server.edit::<WalkerState>().at.z += 1.3;
-    while pair.corrections() == 0 {
+    while pair.client.stats().server_changes() == 0 {
         pair.run_client_frame();
     }
     // All in the frame in which the correction arrived; the last step of that frame is this tick's own
@@ -117,11 +117,11 @@ fn correction_sets_the_state_and_replays_before_the_next_move() {
     assert_eq!((newest.tick, newest.result), (pair.client.tick(), pair.mine()));
     assert!((pair.mine().at.z - 1.3).abs() < 1e-3 || pair.mine().at.z > 1.3, "{:?}", pair.mine());
     let seen = &pair.seen().corrections[0];
-    assert!((seen.error - 1.3).abs() < 1e-3 && seen.cause == CorrectionCause::ServerPush, "{seen:?}");
+    assert!((seen.error - 1.3).abs() < 1e-3 && seen.cause == CorrectionCause::ServerChange, "{seen:?}");
     assert_eq!(seen.replayed, stats.last_replay);
     let from = pair.seconds();
     pair.run(3.0);
-    assert_eq!((pair.corrections(), pair.log.seconds_to_convergence(from)), (1, 0.0));
+    assert_eq!((pair.corrections(), pair.log.seconds_to_convergence(from)), (0, 0.0));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn visual_offset_hides_a_correction_and_decays_within_200_ms() {
     let mut pair = Pair::new(1, LinkProfile::late(0.05));
     pair.run(2.0);
     pair.server.edit::<WalkerState>().at.z += 0.3;
-    while pair.corrections() == 0 {
+    while pair.client.stats().server_changes() == 0 {
         pair.run_client_frame();
     }
     let offset = pair.client.get::<VisualOffset>().offset;

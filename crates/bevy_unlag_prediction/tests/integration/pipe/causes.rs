@@ -67,11 +67,11 @@ fn displaced_other_pawn_causes_corrections_by_other_pawn() {
 }
 
 #[test]
-fn state_changed_on_the_server_causes_a_correction_by_server_push() {
+fn state_changed_on_the_server_is_a_server_change() {
     let mut pair = walking(1, LinkProfile::AVERAGE);
     pair.server.edit::<WalkerState>().at.z += 0.5;
     pair.run(1.0);
-    pair.assert_only_cause(CorrectionCause::ServerPush);
+    pair.assert_only_cause(CorrectionCause::ServerChange);
 }
 
 #[test]

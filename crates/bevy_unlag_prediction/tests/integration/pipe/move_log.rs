@@ -108,7 +108,7 @@ fn move_log_names_the_cause_of_a_correction_and_malformed_messages() {
         pair.client.edit::<IncomingMoveAcks>().deliver(vec![0; 2]);
         pair.run(1.0);
     });
-    let cause = format!("{:?}", Some(CorrectionCause::ServerPush));
+    let cause = format!("{:?}", Some(CorrectionCause::ServerChange));
     for side in ["server: to ", "client: acknowledgement "] {
         assert!(count(&lines, |text| text.starts_with(side) && text.ends_with(&cause)) > 0, "{side}");
     }

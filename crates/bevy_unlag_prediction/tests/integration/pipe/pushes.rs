@@ -60,7 +60,7 @@ fn push_whose_first_packet_is_lost_causes_no_correction() {
 }
 
 #[test]
-fn state_changed_beside_the_moves_causes_a_correction_each_time() {
+fn state_changed_beside_the_moves_counts_as_a_server_change_each_time_and_not_as_a_correction() {
     let mut pair = Pair::new(11, LinkProfile::AVERAGE);
     pair.play(zigzag);
     pair.run(2.0);
@@ -68,8 +68,9 @@ fn state_changed_beside_the_moves_causes_a_correction_each_time() {
         pair.server.edit::<WalkerState>().at.x += 1.3;
         pair.run(1.0);
     }
-    assert_eq!(pair.corrections(), 5, "{:?}", pair.client.stats());
-    pair.assert_only_cause(CorrectionCause::ServerPush);
+    let stats = pair.client.stats();
+    assert_eq!((stats.server_changes(), stats.corrections), (5, 0), "{stats:?}");
+    pair.assert_only_cause(CorrectionCause::ServerChange);
 }
 
 #[test]
