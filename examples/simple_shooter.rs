@@ -14,7 +14,7 @@ use bevy_unlag::movement::abilities::{Dash, Teleport};
 use bevy_unlag::weapons::{HealthPlugin, Respawn, RespawnDue, ShotResult, WeaponSystems};
 use bevy_unlag::{CharacterPawn, Characters, ControlSystems, NpcControls, NpcPawn, SoldierWith, prelude::*};
 use bevy_unlag::{link_conditioner::LinkConditions, prediction::PredictionDebug, rewind::RewindMode};
-use lightyear::prelude::{AppComponentExt, Client, Connect, LocalAddr, UdpIo, server::Start};
+use lightyear::prelude::{Client, Connect, LocalAddr, UdpIo, server::Start};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::{thread, time::Duration};
 
@@ -52,10 +52,8 @@ fn bare() -> App {
     app
 }
 
-// Both sides: the level, and the components of the game that clients see.
+// Both sides: the level.
 fn shared(app: &mut App) {
-    app.component::<Health>().replicate();
-    app.component::<PlayerScore>().replicate();
     app.add_systems(Startup, |mut commands: Commands| {
         for (middle, half) in BOXES {
             commands.spawn((Collider::cuboid(half.x, half.y, half.z), Transform::from_translation(middle)));

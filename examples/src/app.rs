@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag::{
     Character,
     core::{Interpolation, PoseSampler},
-    net::{ProtocolVersion, ReplicatedPawn},
+    net::{FastClockRule, ProtocolVersion, ReplicatedPawn, SessionConfig},
     prediction::{HostPawn, MoveTrace},
     prelude::*,
     rewind::RewindMode,
@@ -47,6 +47,8 @@ pub struct ServerOptions {
     pub heroes: bool,
     /// Whether there are karts in the arena, for heroes.
     pub karts: bool,
+    /// Reaction of the server to clients whose clock runs too fast.
+    pub fast_clocks: FastClockRule,
 }
 
 impl ServerOptions {
@@ -71,6 +73,7 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
         app.add_plugins(karts::plugin);
     }
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
+    app.world_mut().resource_mut::<SessionConfig>().fast_clocks = options.fast_clocks;
     if options.protocol != 0 {
         app.insert_resource(ProtocolVersion(options.protocol));
     }

@@ -8,6 +8,7 @@ use std::{
 
 use bevy_unlag::{
     guard::{ConnectTokenRequest, ServerKey},
+    net::FastClockRule,
     prelude::{ServerAccess, TokenClient},
     rewind::RewindMode,
 };
@@ -38,6 +39,10 @@ pub struct ServeArgs {
     /// Whether the server rewinds targets to the shooter's view time (lag compensation).
     #[arg(long, value_enum, default_value_t = OnOff::On)]
     pub rewind: OnOff,
+    /// Kick a client once its clock was found to run too fast this many times, 3 for instance. Without it such clients
+    /// are only reported, and lose the time that they gain.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub kick_fast_clocks: Option<u32>,
 }
 
 /// Options of a connect token.
@@ -92,7 +97,9 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         }
         None => ServerAccess::development(PROTOCOL_ID),
     };
-    let options = ServerOptions::game(args.rewind.into());
+    let fast_clocks =
+        args.kick_fast_clocks.map_or(FastClockRule::Report, |detections| FastClockRule::Kick { detections });
+    let options = ServerOptions { fast_clocks, ..ServerOptions::game(args.rewind.into()) };
     udp_match::serve(args.port, &access, options, |port| {
         if access.key.is_development() {
             println!("serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");

@@ -12,6 +12,7 @@
 //!   reconnection of its clients.
 //! * [`match_report`]: the table and the JSON report of a match.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
+//! * [`logs`]: log settings.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
 //! * [`kart`]: a kart race that does not use the shooter.
 //! * [`teleport`]: a study of four teleport implementations, without the shooter and without a network.
@@ -25,6 +26,7 @@ pub mod dedicated;
 pub mod hero;
 pub mod kart;
 pub mod karts;
+pub mod logs;
 pub mod markers;
 pub mod match_report;
 pub mod reconnect;

@@ -10,7 +10,6 @@ use bevy_unlag::{
     prelude::*,
     weapons::{Dead, HealthPlugin, Respawn, RespawnDue, WeaponSystems},
 };
-use lightyear::prelude::AppComponentExt;
 
 use crate::{arena, karts, markers};
 
@@ -19,8 +18,6 @@ const TRADE_WINDOW: Duration = Duration::from_millis(500);
 
 /// Registers the game's components and messages. Client and server both add it, after the suite's plugins.
 pub fn protocol(app: &mut App) {
-    app.component::<Health>().replicate();
-    app.component::<PlayerScore>().replicate();
     app.add_plugins(markers::plugin);
     karts::protocol(app);
 }

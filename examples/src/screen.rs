@@ -19,21 +19,19 @@ use core::time::Duration;
 use std::path::PathBuf;
 
 use bevy::{
-    log::{Level, LogPlugin},
     prelude::*,
     render::view::screenshot::{Screenshot, save_to_disk},
     time::common_conditions::once_after_real_delay,
     window::{PresentMode, WindowResolution},
     winit::WinitSettings,
 };
-use bevy_unlag::guard::limit_logs;
 use clap::Args;
 
 pub use bindings::{LiveText, ShownIf};
 pub use checker::checkerboard;
 pub use display::display;
 
-use crate::args::size;
+use crate::{args::size, logs::log_plugin};
 
 /// Options of a window; a resource of its app.
 #[derive(Args, Resource, Clone, Debug)]
@@ -52,10 +50,6 @@ pub struct WindowArgs {
     pub screenshot: Option<PathBuf>,
 }
 
-/// Log filter of all examples; `RUST_LOG` overrides it.
-const LOG_FILTER: &str = "wgpu=error,naga=warn,lightyear=warn,bevy_replicon=warn,bevy_unlag=info,\
-                          unlag_examples=info,bevy_render::view::window::screenshot=info";
-
 /// Adds Bevy's plugins with a window, and takes a screenshot after `seconds` if one is requested. Call it
 /// before adding the game's plugins, which need Bevy's. `log` extends the log filter.
 pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32, log: &str) {
@@ -65,13 +59,7 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32,
         present_mode: PresentMode::AutoVsync,
         ..default()
     };
-    let log = LogPlugin {
-        level: Level::WARN,
-        filter: format!("{LOG_FILTER},{log}"),
-        // Limits the log lines that a peer's packets can cause.
-        custom_layer: limit_logs,
-        ..default()
-    };
+    let log = log_plugin(log);
     let window = WindowPlugin { primary_window: Some(window), ..default() };
     app.add_plugins(DefaultPlugins.set(window).set(log))
         // A client in the background must still respond to the server.

@@ -27,6 +27,7 @@ use crate::{
     app_threads::{self, AppThreads, CLIENT_FRAME, run},
     connection,
     hero::AnyPlayer,
+    logs,
     match_report::{MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     scripted_player::ScriptedPlayer,
@@ -122,7 +123,7 @@ pub fn serve(
     ready: impl FnOnce(u16),
 ) -> Result<(), String> {
     let mut app = app::server(options);
-    app.add_plugins(TerminalCtrlCHandlerPlugin).add_observer(
+    app.add_plugins((logs::log_plugin(""), TerminalCtrlCHandlerPlugin)).add_observer(
         |_: On<ServerStopped>, mut commands: Commands| commands.insert_resource(ServerHasStopped),
     );
     let mut closing = false;

@@ -16,6 +16,7 @@ mod former_pawn;
 mod gravity;
 mod held_weapon;
 mod heroes;
+mod incomplete_model;
 mod ingress;
 mod karts;
 mod lightyear_guest;

@@ -2,6 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
+    core::GameClock,
     link_conditioner::LinkPreset,
     net::{Bandwidth, MessageClass},
     prelude::*,
@@ -22,8 +23,10 @@ fn errors(game: &Match) -> Vec<f64> {
     let clients = game.clients.iter().enumerate();
     clients
         .map(|(i, client)| {
-            let now = client.world().resource::<Time<Real>>().elapsed() + game.client_age(i);
-            let taken = client.world().resource::<ServerClock>().now(now.as_secs_f64());
+            let world = client.world();
+            // The clock estimates on the time of the game, which steering makes longer or shorter.
+            let now = world.resource::<GameClock>().seconds(world.resource::<Time<Real>>());
+            let taken = world.resource::<ServerClock>().now(now + game.client_age(i).as_secs_f64());
             (taken.unwrap_or(f64::NAN) - truth) * tick_seconds * 1_000.0
         })
         .collect()

@@ -1,5 +1,6 @@
 //! Sessions: joining, leaving and reconnecting, match restarts and server shutdown.
 
+mod fast_clocks;
 mod handshake;
 mod late_joiner;
 mod link_churn;

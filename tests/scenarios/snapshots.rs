@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag::{
     core::{SnapshotHistory, Tick},
     link_conditioner::{LinkConditions, LinkPreset},
-    movement::CapsuleState,
+    movement::{CapsuleState, MovementMode},
     net::{Bandwidth, DownlinkBudget, DroppedSnapshots, MessageClass, ReplicatedPawn, UpdateInterval},
     prelude::*,
     weapons::WeaponState,
@@ -21,7 +21,8 @@ use crate::{hold_still, own_id, seconds, start, state};
 
 /// Spawns a standing pawn without an owner.
 fn spawn_standing_pawn(game: &mut Match, id: u16, position: Vec3) -> Entity {
-    let state = SoldierState { body: CapsuleState::at(position), extension: WeaponState::default() };
+    let body = CapsuleState { mode: MovementMode::Walking, ..CapsuleState::at(position) };
+    let state = SoldierState { body, extension: WeaponState::default() };
     game.server.world_mut().spawn((ReplicatedPawn, NetId(id), state, SoldierBody)).id()
 }
 

@@ -1,6 +1,7 @@
 //! Keyboard, mouse and gamepad controls through leafwing-input-manager.
 
 mod gamepad;
+mod unused_controls;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, NetRole, PawnModel, TickSystems};
@@ -253,7 +254,13 @@ pub(crate) fn add_character<C: Character>(app: &mut App) {
         )
         .add_systems(
             FixedUpdate,
-            sample_input::<C>.in_set(MoveSystems::Sample).run_if(resource_exists::<ControlsEnabled>),
+            (
+                sample_input::<C>.in_set(MoveSystems::Sample),
+                unused_controls::report_unused_controls::<C>
+                    .after(MoveSystems::Extend)
+                    .before(MoveSystems::Step),
+            )
+                .run_if(resource_exists::<ControlsEnabled>),
         );
 }
 

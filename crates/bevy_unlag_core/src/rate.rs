@@ -6,8 +6,8 @@ use bevy::prelude::*;
 
 use crate::sampler::PoseSampler;
 
-/// Rates at which the app simulates and at which pawns are published. Both ends of a network must agree; the
-/// handshake compares the tick.
+/// Rates at which the app simulates and at which pawns are published. Both ends of a network must agree: a
+/// client with another tick or snapshot rate is refused when it joins.
 ///
 /// It is the only setting of these rates: [`SimulationRatePlugin`] sets [`Time<Fixed>`] and the
 /// [`PoseSampler`] by it, and the suite's other plugins read it when they are added.

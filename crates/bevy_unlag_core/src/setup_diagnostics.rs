@@ -13,8 +13,12 @@ pub enum SetupIssue {
     ContestedVisual,
     /// Another system moves a pawn.
     ContestedPawn,
-    /// Shots are possible but no pawn has hit boxes.
+    /// Pawns of a model are recorded for rewind, but none of them has hit boxes.
     NoHitBoxes,
+    /// The resource with the configuration of a movement model is missing.
+    MissingConfig,
+    /// The player presses keys, and nothing turns them into the input of the own pawn.
+    UnusedControls,
     /// No transport sends the moves of the own pawn or receives their acknowledgements.
     MovesNotTransported,
     /// The physics of the level do not step with the ticks.

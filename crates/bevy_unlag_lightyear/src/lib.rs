@@ -7,7 +7,7 @@
 //! * Snapshots of pawns are messages of their own, sent at an [`UpdateInterval`] and prioritised by distance
 //!   when the [`DownlinkBudget`] is short.
 //! * [`ReplicateSmoothed`] replicates a game's own components with interpolation, [`ReplicatePredicted`]
-//!   those that their owner predicts. [`HeldWeaponPlugin`] replicates the weapon that each pawn holds.
+//!   those that their owner predicts. [`ArmedPawnStatesPlugin`] sends the weapon, health and score of each pawn.
 //! * The `Team` of every pawn and the server's rule of friendly fire reach all clients without a registration.
 //! * Clock synchronisation: small ping and pong messages feed
 //!   [`ServerClock`](bevy_unlag_smoothing::ServerClock).
@@ -26,18 +26,20 @@
 //!   them, and [`Received`] delivers them.
 //! * [`Bandwidth`] counts the traffic of each class of message.
 
+#[cfg(feature = "weapons")]
+mod armed_pawn_states;
 mod bandwidth;
 mod base_schedules;
 mod budget;
 mod client;
 #[cfg(feature = "smoothing")]
 mod clock;
+#[cfg(feature = "smoothing")]
+mod controlling_player;
 mod diagnostics;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 #[doc(hidden)]
 pub mod fuzzing;
-#[cfg(feature = "weapons")]
-mod held_weapon;
 mod lightyear_rollback;
 mod link;
 mod messages;
@@ -72,11 +74,13 @@ mod snapshots;
 mod system_sets;
 mod visibility;
 
+#[cfg(feature = "weapons")]
+pub use armed_pawn_states::ArmedPawnStatesPlugin;
 pub use bandwidth::{Bandwidth, ClassTraffic, MessageClass};
 pub use budget::{DownlinkBudget, LinkBudget};
 pub use client::UnlagClientNetPlugin;
-#[cfg(feature = "weapons")]
-pub use held_weapon::HeldWeaponPlugin;
+#[cfg(feature = "smoothing")]
+pub use controlling_player::{ControllingPlayer, ControllingPlayerPlugin};
 pub use link::{GameSpeed, LightyearPings};
 pub use messages::{
     AddGameMessage, Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules, MessageSource,
@@ -88,7 +92,7 @@ pub use pawn::{NetworkedPawn, ReplicatedPawn};
 #[cfg(feature = "smoothing")]
 pub use pawn_event::{PawnEvent, SharePawnEvents};
 #[cfg(feature = "smoothing")]
-pub use pawn_state::{AddPawnState, InterpolatedComponent, OwnPawnState};
+pub use pawn_state::{AddPawnState, DroppedPawnChanges, InterpolatedComponent, OwnPawnState};
 #[cfg(feature = "prediction")]
 pub use possession::{Possess, Possessed};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
@@ -100,6 +104,8 @@ pub use session::{
     ProtocolMismatch, RateMismatch, RestartMatch, ServerShutdown, ServerStopped, SessionConfig,
     SessionExpired, SessionOf, SetupMismatch, SetupRule, Shutdown, player_pawn,
 };
+#[cfg(feature = "prediction")]
+pub use session::{FastClock, FastClockRecord, FastClockRule, FastClockStats};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use smoothed_component::ReplicateSmoothed;
 #[cfg(feature = "smoothing")]

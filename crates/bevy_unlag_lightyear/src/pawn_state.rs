@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{models::hash_of_names, pawn_event::PawnEventTypes};
 
+pub use client::DroppedPawnChanges;
 pub(crate) use client::plugin as client_plugin;
 pub(crate) use encoding::Change;
 pub(crate) use server::{OutgoingChanges, plugin as server_plugin};

@@ -14,5 +14,7 @@ pub(crate) fn register_types(app: &mut App) {
         ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, Shutdown,
     }
     #[cfg(feature = "smoothing")]
-    app.register_type::<DroppedSnapshots>().register_type::<UpdateInterval>();
+    app.register_type::<DroppedSnapshots>()
+        .register_type::<DroppedPawnChanges>()
+        .register_type::<UpdateInterval>();
 }

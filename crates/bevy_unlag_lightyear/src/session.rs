@@ -6,7 +6,10 @@
 //! 3. Restart of the match, on server and clients. [`restart`]
 //! 4. Announced shutdown of the server. [`shutdown`]
 //! 5. Game speed: clients follow the server's. [`game_speed`]
+//! 6. Fast client clocks: report, and an option to kick. [`fast_clocks`]
 
+#[cfg(feature = "prediction")]
+mod fast_clocks;
 mod game_speed;
 mod handshake;
 mod players;
@@ -18,6 +21,8 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 
+#[cfg(feature = "prediction")]
+pub use fast_clocks::{FastClock, FastClockRecord, FastClockRule, FastClockStats};
 pub use handshake::{ProtocolMismatch, SetupMismatch, SetupRule};
 #[cfg(feature = "prediction")]
 pub(crate) use players::owned_by;
@@ -29,8 +34,8 @@ pub use rates::{JoinConfig, RateMismatch};
 pub use restart::{MatchRestarted, RestartMatch};
 pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};
 
-/// Reconnect policy of a server, and its reaction to clients with a different setup. May be changed at any
-/// time.
+/// Reconnect policy of a server, and its reactions to clients with a different setup or a fast clock. May be
+/// changed at any time.
 #[doc(alias = "InactivePlayerStateLifeSpan")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
@@ -42,11 +47,19 @@ pub struct SessionConfig {
     pub grace: Duration,
     /// Reaction to a client with a different movement configuration or level. Default [`SetupRule::Warn`].
     pub setup: SetupRule,
+    /// Reaction to a client whose clock runs too fast. Default [`FastClockRule::Report`].
+    #[cfg(feature = "prediction")]
+    pub fast_clocks: FastClockRule,
 }
 
 impl Default for SessionConfig {
     fn default() -> Self {
-        Self { grace: Duration::from_secs(10), setup: SetupRule::Warn }
+        Self {
+            grace: Duration::from_secs(10),
+            setup: SetupRule::Warn,
+            #[cfg(feature = "prediction")]
+            fast_clocks: FastClockRule::Report,
+        }
     }
 }
 
@@ -57,6 +70,8 @@ pub(crate) fn server_plugin(app: &mut App) {
     restart::server_plugin(app);
     shutdown::server_plugin(app);
     game_speed::server_plugin(app);
+    #[cfg(feature = "prediction")]
+    fast_clocks::server_plugin(app);
 }
 
 pub(crate) fn client_plugin(app: &mut App) {

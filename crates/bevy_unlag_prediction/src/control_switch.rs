@@ -9,7 +9,7 @@ use bevy_unlag_core::{
 
 use crate::{
     clock_steering::ClockSteering,
-    config::PredictionConfig,
+    config::{PredictionConfig, ticks},
     control_offer::{ControlOffer, OfferedMoves},
     mailbox::{IncomingControlOffers, IncomingMoveAcks, OutgoingMoves},
     pawn::AutonomousPawn,
@@ -22,9 +22,9 @@ use crate::{
 /// Maximum number of moves that are simulated when a pawn is taken over. The server would have given up an
 /// older offer.
 const MAX_MOVES: i32 = 512;
-/// Ticks for which the last moves of a previous pawn are sent again, every second tick: nothing acknowledges
+/// Seconds for which the last moves of a previous pawn are sent again, every second tick: nothing acknowledges
 /// them.
-const RESEND_TICKS: u32 = 16;
+const RESEND_SECONDS: f32 = 0.25;
 
 /// Tick of the newest change of the own pawn: earlier offers that arrive late are ignored.
 #[derive(Resource, Default)]
@@ -182,12 +182,14 @@ pub(crate) fn release<M: MoveModel>(
 
 /// Sends the last moves of former pawns again.
 pub(crate) fn resend_last_moves<M: MoveModel>(
+    fixed: Res<Time<Fixed>>,
     mut pawns: Query<
         (Entity, &mut FormerPawn, &mut SavedMoves<M>, &mut OutgoingMoves, &mut PredictionStats),
         Without<LocalControl>,
     >,
     mut commands: Commands,
 ) {
+    let resends = ticks(RESEND_SECONDS, fixed.timestep().as_secs_f32()).cast_unsigned();
     for (entity, mut former, mut saved, mut outgoing, mut stats) in &mut pawns {
         former.ticks += 1;
         if former.ticks.is_multiple_of(2)
@@ -196,7 +198,7 @@ pub(crate) fn resend_last_moves<M: MoveModel>(
             stats.packets += 1;
             outgoing.0.push(bytes);
         }
-        if former.ticks > RESEND_TICKS {
+        if former.ticks > resends {
             commands.entity(entity).remove::<(FormerPawn, SavedMoves<M>)>();
         }
     }

@@ -91,6 +91,9 @@ pub struct ControlTransfer {
     pub epoch: u8,
 }
 
+/// Longest lead of an offer, in seconds: a player on a slower link takes over later.
+const MAX_LEAD: f32 = 2.0;
+
 /// Starts to transfer a player's control `from` one pawn `to` another; `None` for no pawn. `lead` is the time
 /// that the offer needs to reach the player: the round trip and a margin. Returns `None` if the player's tick
 /// count is unknown, so that it restarts. [`ControlTransferred`] follows when all earlier moves have run.
@@ -106,7 +109,7 @@ pub fn transfer_control(
     let transfer = clock.as_ref().and_then(|clock| {
         let next = clock.next?;
         let newest = clock.newest.filter(|newest| newest.is_newer_than(next)).unwrap_or(next);
-        let first = newest.offset(ticks(lead.as_secs_f32(), dt).clamp(1, 128));
+        let first = newest.offset(ticks(lead.as_secs_f32().min(MAX_LEAD), dt).max(1));
         Some(ControlTransfer { first, epoch: (clock.epoch? + 1) & 7 })
     });
     if let Some((pawn, model)) = old {

@@ -10,6 +10,7 @@ use bevy_unlag_core::{MoveModel, Tick};
 
 use crate::{
     cause::CorrectionCause,
+    config::ticks,
     lateness::Lateness,
     packet_loss::{LossLevel, LossMeter},
     run_record::RunRecord,
@@ -32,7 +33,7 @@ pub(crate) struct QueuedMove<I> {
 ///
 /// Each move is due a fixed number of ticks after its own tick, so that uplink jitter does not make the
 /// pawn stutter for other players. The delay follows the lateness of the moves; see
-/// [`PredictionConfig::max_buffer`].
+/// [`max_buffer`](crate::config::PredictionConfig::max_buffer).
 #[doc(alias = "jitter buffer")]
 #[doc(alias = "input buffer")]
 #[derive(Component, Debug, Reflect)]
@@ -171,8 +172,8 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Maximum number of consecutive packets refused for their epoch or tick before the server starts a new
     /// epoch.
     const MAX_REFUSED: u32 = 32;
-    /// Ticks for which a suspected cause explains a disagreement.
-    const INCIDENT_TICKS: i32 = 64;
+    /// Seconds for which a suspected cause explains a disagreement.
+    const INCIDENT_SECONDS: f32 = 1.0;
 
     /// Returns the newest move that was run.
     #[must_use]
@@ -280,8 +281,9 @@ impl<M: MoveModel> MoveQueue<M> {
     }
 
     /// Returns the cause of a disagreement: the last incident if it is recent.
-    pub(crate) fn likely_cause(&self, now: Tick) -> CorrectionCause {
-        let fresh = self.last_incident.filter(|(_, at)| now.since(*at) <= Self::INCIDENT_TICKS);
+    pub(crate) fn likely_cause(&self, now: Tick, dt: f32) -> CorrectionCause {
+        let lasts = ticks(Self::INCIDENT_SECONDS, dt);
+        let fresh = self.last_incident.filter(|(_, at)| now.since(*at) <= lasts);
         fresh.map_or(CorrectionCause::Unknown, |(cause, _)| cause)
     }
 

@@ -33,8 +33,10 @@ const HITCH_COOLDOWN: f32 = 0.1;
 const SPEED_CHANGE_COOLDOWN: f64 = 0.5;
 /// Seconds after a change of the game's speed until clients that learned late of it are steered back.
 const SPEED_CHANGE_MEMORY: f64 = 10.0;
-/// Ticks between two offers of a new epoch to a silent client.
-const SILENT_INTERVAL: u32 = 16;
+/// Seconds between two offers of a new epoch to a silent client.
+const SILENT_INTERVAL: f32 = 0.25;
+/// Seconds after which a push counts as confirmed, whatever the owner says: it was corrected long ago.
+const PUSH_TIMEOUT: f32 = 1.5;
 /// Maximum number of moves of one pawn per tick, as many as a stall of four seconds leaves.
 const MAX_MOVES_PER_TICK: usize = 256;
 
@@ -88,10 +90,6 @@ pub(crate) fn receive_moves<M: MoveModel>(
                 packet.sequence, packet.newest_tick(tick.0), packet.runs,
             );
             if queue.receive_packet(&packet, (tick.0, now), hitching, dt, &config, &mut account, &mut acks) {
-                warn!(
-                    "{entity}: the client's clock runs too fast, it is {:.2} s ahead of the server's",
-                    account.lifetime
-                );
                 detected.write(TimeDiscrepancyDetected { entity, discrepancy: *account });
             }
         }
@@ -195,12 +193,12 @@ pub(crate) fn run_moves<M: MoveModel>(
                         (M::missing_input(&queue.last_input, false), None)
                     } else {
                         if !matches!(
-                            queue.likely_cause(now),
+                            queue.likely_cause(now, dt),
                             CorrectionCause::ServerStall | CorrectionCause::ClientClock
                         ) {
                             queue.note_incident(CorrectionCause::MissingMoves, now);
                         }
-                        let cause = queue.likely_cause(now);
+                        let cause = queue.likely_cause(now, dt);
                         queue.start_correction(cause, f32::INFINITY);
                         if !account.allows(seconds, &config.time) {
                             // These moves are ahead of time and were never simulated by the client: the
@@ -284,7 +282,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                 queue.pending_correction = None;
                 continue;
             }
-            let mut cause = queue.likely_cause(now);
+            let mut cause = queue.likely_cause(now, dt);
             if queue.pending_correction == Some(CorrectionCause::ServerChange) {
                 // A move that the owner simulated before it knew.
                 cause = CorrectionCause::ServerChange;
@@ -337,8 +335,8 @@ pub(crate) fn send_acks<M: MoveModel>(
     )>,
 ) {
     let dt = fixed.timestep().as_secs_f32();
-    let [forced_update, ack_interval, correction_interval] =
-        [config.forced_update, config.ack_interval, config.correction_interval]
+    let [forced_update, ack_interval, correction_interval, silent_interval] =
+        [config.forced_update, config.ack_interval, config.correction_interval, SILENT_INTERVAL]
             .map(|seconds| ticks(seconds, dt).cast_unsigned());
     for (entity, state, mut queue, mut pushes, account, (mut outgoing, mut offers), mut stats) in &mut pawns {
         let last_run = queue.last_run_in_epoch();
@@ -358,7 +356,7 @@ pub(crate) fn send_acks<M: MoveModel>(
         let urgent = queue.pending_correction.is_none() || queue.error >= config.large_error;
         let interval = if urgent { ack_interval } else { correction_interval.max(ack_interval) };
         let silent = queue.extrapolated_moves > forced_update;
-        let interval = if silent { interval.max(SILENT_INTERVAL) } else { interval };
+        let interval = if silent { interval.max(silent_interval) } else { interval };
         if queue.since_ack < interval || !(queue.ack_pending || queue.pending_correction.is_some()) {
             continue;
         }
@@ -372,8 +370,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             continue;
         }
         if let Some(last_run) = last_run {
-            // A push that remains unconfirmed for one and a half seconds was corrected long ago.
-            pushes.confirm(last_run.offset(-100));
+            pushes.confirm(last_run.offset(-ticks(PUSH_TIMEOUT, dt)));
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
         let ack = MoveAck {

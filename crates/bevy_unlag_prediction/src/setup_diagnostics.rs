@@ -8,16 +8,16 @@ use crate::{
     saved_moves::SavedMoves,
 };
 
-/// Number of consecutive ticks, five seconds at 64 Hz, within which any transport would have carried a
-/// message.
-const SILENT_TICKS: u32 = 320;
+/// Seconds within which any transport would have carried a message.
+const SILENT_SECONDS: f32 = 5.0;
 
 /// Reports pawns that something else moves, and moves that no transport carries. Runs before pawns are
 /// placed.
 pub(crate) fn check_setup<M: MoveModel>(
     mut pawns: Query<(Entity, &Transform, &mut TransformWatch), With<M::State>>,
     own: Query<(&SavedMoves<M>, &OutgoingMoves)>,
-    mut silent_ticks: Local<u32>,
+    time: Res<Time>,
+    mut silent_for: Local<f32>,
     mut findings: ResMut<SetupDiagnostics>,
 ) {
     for (pawn, transform, mut left) in &mut pawns {
@@ -34,12 +34,25 @@ pub(crate) fn check_setup<M: MoveModel>(
     // Nothing is sent before the first acknowledgement; after it the mailbox is emptied every frame.
     let is_silent =
         own.iter().any(|(saved, mailbox)| saved.epoch.is_none() || mailbox.0.len() >= MAX_MAILBOX_MESSAGES);
-    *silent_ticks = if is_silent { silent_ticks.saturating_add(1) } else { 0 };
-    if *silent_ticks >= SILENT_TICKS {
+    *silent_for = if is_silent { *silent_for + time.delta_secs() } else { 0.0 };
+    if *silent_for >= SILENT_SECONDS {
         findings.report(SetupIssue::MovesNotTransported, || {
             "no transport carries the moves of the own pawn to the server and the acknowledgements back: add \
-             UnlagClientNetPlugin, or empty OutgoingMoves and fill IncomingAnswers yourself"
+             UnlagClientNetPlugin, or empty OutgoingMoves and fill IncomingMoveAcks yourself"
                 .to_owned()
+        });
+    }
+}
+
+/// Reports pawns whose model lacks its configuration: no move of them runs.
+pub(crate) fn report_missing_config<M: MoveModel>(
+    pawns: Query<(), With<M::State>>,
+    mut findings: ResMut<SetupDiagnostics>,
+) {
+    if !pawns.is_empty() {
+        findings.report(SetupIssue::MissingConfig, || {
+            let (model, config) = (core::any::type_name::<M>(), core::any::type_name::<M::Config>());
+            format!("pawns of {model} do not move without the resource {config}: insert it on both sides")
         });
     }
 }
@@ -95,6 +108,25 @@ mod tests {
             answer(world, pawn);
         };
         assert_eq!(found(carry), []);
+    }
+
+    #[test]
+    fn model_without_its_configuration_is_reported() {
+        for missing in [true, false] {
+            let mut app = App::new();
+            app.set_error_handler(bevy::ecs::error::ignore)
+                .add_plugins((MinimalPlugins, PredictionPlugin::<Slider>::default()))
+                .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(20)));
+            if !missing {
+                app.insert_resource(Tuning);
+            }
+            app.update();
+            app.world_mut().spawn((AutonomousPawn::<Slider>::default(), Body { x: 0.0 }));
+            app.update();
+            app.update();
+            let has = app.world().resource::<SetupDiagnostics>().has(SetupIssue::MissingConfig);
+            assert_eq!(has, missing);
+        }
     }
 
     #[test]

@@ -104,6 +104,19 @@ impl TimeDiscrepancy {
     /// saved of it.
     const MAX_STALL: f64 = 4.0;
 
+    /// Returns the speed of the client's clock relative to the server's: in the current window of up to 8 s, or, while
+    /// that is younger than a second, on average since the first move.
+    #[must_use]
+    pub fn speed(&self) -> f64 {
+        if self.drift_window >= 1.0 {
+            self.window_claimed / self.drift_window
+        } else if self.known_for > 0.0 {
+            1.0 + self.lifetime / self.known_for
+        } else {
+            1.0
+        }
+    }
+
     /// Advances the server's time, of which it stalled for `stalled` seconds. Clients could not use that
     /// time yet, so they may catch up on it for as long again.
     pub(crate) fn advance(&mut self, seconds: f64, stalled: f64, config: &TimeDiscrepancyConfig) {
@@ -237,6 +250,13 @@ mod tests {
         assert!(most < 0.25, "gained {most} s");
         assert!(first.is_some() && account.detected > 1, "{account:?}");
         assert!((account.lifetime - 600.0).abs() < 1.0, "the lifetime figure is not bounded: {account:?}");
+        assert!((account.speed() - 2.0).abs() < 0.02, "{account:?}");
+        let (mut account, ..) = run(1.0, 600.0, &TimeDiscrepancyConfig::default());
+        for _ in 0..256 {
+            account.advance(DT, 0.0, &TimeDiscrepancyConfig::default());
+            account.claim(1.5 * DT, &TimeDiscrepancyConfig::default());
+        }
+        assert!((1.2..=1.5).contains(&account.speed()), "of late, not on average: {account:?}");
     }
 
     #[test]

@@ -130,6 +130,12 @@ impl HitBoxes {
         Self { set: Arc::new(HitBoxSet { boxes, shapes, bounds, head_first: true }) }
     }
 
+    /// Returns an empty set, for a pawn that no shot shall hit.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new([], BodyBounds { radius: 0.0, low: 0.0, high: 0.0 })
+    }
+
     /// Makes the box that is hit first count, even if the head lies behind it. By default a shot that
     /// passes through the head is a head hit, as in games that test heads first, unless the world is
     /// between the head and the first box.

@@ -1,28 +1,41 @@
 //! Setup check for missing hit boxes.
 
-use bevy::prelude::*;
-use bevy_unlag_core::{SetupDiagnostics, SetupIssue};
+use bevy::{platform::collections::HashMap, prelude::*};
+use bevy_unlag_core::{PawnModel, SetupDiagnostics, SetupIssue};
 
 use crate::{history::FrameHistory, hit_boxes::HitBoxes};
 
 /// Seconds to wait before the check reports, since hit boxes may be loaded from a file.
 const GRACE_SECONDS: f32 = 5.0;
 
-/// Reports an app that records pawns, none of which has [`HitBoxes`].
+/// Reports a model whose pawns are recorded while none of them has [`HitBoxes`].
 pub(crate) fn report_missing_hit_boxes(
     time: Res<Time>,
-    pawns: Query<(), With<FrameHistory>>,
-    boxes: Query<(), With<HitBoxes>>,
-    mut without: Local<f32>,
+    pawns: Query<(Option<&PawnModel>, Has<HitBoxes>), With<FrameHistory>>,
+    mut without: Local<HashMap<&'static str, f32>>,
     mut findings: ResMut<SetupDiagnostics>,
 ) {
-    let missing = !pawns.is_empty() && boxes.is_empty();
-    *without = if missing { *without + time.delta_secs() } else { 0.0 };
-    if *without > GRACE_SECONDS {
-        findings.report(SetupIssue::NoHitBoxes, || {
-            "pawns are recorded for rewind, but none has HitBoxes, so no shot can hit: insert \
-             soldier_body(), humanoid_hit_boxes() or boxes of your own"
-                .to_owned()
-        });
+    if findings.has(SetupIssue::NoHitBoxes) {
+        return;
+    }
+    let name = |model: Option<&PawnModel>| model.map_or("", PawnModel::name);
+    let is_hittable = |name_of: &str| pawns.iter().any(|(model, boxes)| boxes && name(model) == name_of);
+    without.retain(|model, _| pawns.iter().any(|(other, _)| name(other) == *model) && !is_hittable(model));
+    for (model, boxes) in &pawns {
+        if !boxes && !without.contains_key(name(model)) && !is_hittable(name(model)) {
+            without.insert(name(model), 0.0);
+        }
+    }
+    for (model, seconds) in without.iter_mut() {
+        *seconds += time.delta_secs();
+        if *seconds > GRACE_SECONDS {
+            findings.report(SetupIssue::NoHitBoxes, || {
+                let pawns = if model.is_empty() { "pawns".to_owned() } else { format!("pawns of {model}") };
+                format!(
+                    "{pawns} are recorded for rewind, but none has HitBoxes, so no shot can hit them: return \
+                     boxes from Character::body or insert them, HitBoxes::none() if nothing shall hit them"
+                )
+            });
+        }
     }
 }

@@ -33,6 +33,10 @@ pub struct WeaponControls {
     /// Seconds for which a pull is buffered while the weapon cools down or reloads. Default: 0.25. Raising it
     /// forgives early pulls, but shots may leave that much later than the pull.
     pub buffer_time: f32,
+    /// Whether a source has set the button in this frame.
+    set: bool,
+    /// Whether the button was down at the end of the frame before.
+    was_held: bool,
     /// Whether the button went down since the last shot, even if it is up again.
     pulled: bool,
     /// Seconds for which the pull has been buffered.
@@ -54,6 +58,8 @@ impl Default for WeaponControls {
             reload: false,
             equip: None,
             buffer_time: 0.25,
+            set: false,
+            was_held: false,
             pulled: false,
             waited: 0.0,
             captured: None,
@@ -63,12 +69,28 @@ impl Default for WeaponControls {
 }
 
 impl WeaponControls {
-    /// Sets the state of the fire button; call it once per frame, or more often.
+    /// Sets the state of the fire button; call it in every frame. Several sources in one frame add up: the button is
+    /// down if one of them holds it.
     pub fn set_fire(&mut self, held: bool) {
-        if held && !self.held {
+        if held && !self.held && !self.was_held {
             (self.pulled, self.waited) = (true, 0.0);
         }
-        self.held = held;
+        self.held = held || (self.set && self.held);
+        self.set = true;
+    }
+
+    /// Ends a frame: what is set from now on counts by itself.
+    fn end_frame(&mut self) {
+        (self.set, self.was_held) = (false, self.held);
+    }
+}
+
+/// Ends the frame of all controls. Those of pawns that the server controls also end with each tick.
+pub(crate) fn end_frame(mut controls: Query<&mut WeaponControls>) {
+    for mut controls in &mut controls {
+        if controls.set || controls.was_held != controls.held {
+            controls.end_frame();
+        }
     }
 }
 
@@ -213,5 +235,35 @@ pub(crate) fn emit_shot_fired<M: MoveModel>(
         debug_assert_eq!(seen.fire, round.fire, "a step changed its input");
         let CapturedView { sight, rays, .. } = seen;
         fired.write(ShotFired { shooter: step.entity, round, from: sight.eye, time: sight.time, rays });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets the button from two sources in a frame. Returns whether it is down and whether it went down.
+    fn frame(controls: &mut WeaponControls, sources: [bool; 2]) -> (bool, bool) {
+        controls.pulled = false;
+        sources.into_iter().for_each(|held| controls.set_fire(held));
+        let state = (controls.held, controls.pulled);
+        controls.end_frame();
+        state
+    }
+
+    #[test]
+    fn button_is_down_while_one_of_several_sources_holds_it_and_is_pulled_once() {
+        for order in [[false, true], [true, false]] {
+            let mut controls = WeaponControls::default();
+            assert_eq!(frame(&mut controls, [false; 2]), (false, false));
+            assert_eq!(frame(&mut controls, order), (true, true));
+            for _ in 0..3 {
+                assert_eq!(frame(&mut controls, order), (true, false), "held, not pulled again");
+            }
+            assert_eq!(frame(&mut controls, [true; 2]), (true, false), "the other source joins");
+            assert_eq!(frame(&mut controls, [order[1], order[0]]), (true, false));
+            assert_eq!(frame(&mut controls, [false; 2]), (false, false));
+            assert_eq!(frame(&mut controls, order), (true, true), "pulled again");
+        }
     }
 }

@@ -84,7 +84,7 @@ impl Default for RespawnRules {
 /// App::new().add_plugins(HealthPlugin).add_systems(FixedUpdate, (die, place));
 /// ```
 ///
-/// [`Health`] and [`PlayerScore`] can be replicated for health bars and scoreboards on clients.
+/// `bevy_unlag_lightyear` sends [`Health`] and [`PlayerScore`] to clients, for health bars and scoreboards.
 #[derive(Debug, Default)]
 pub struct HealthPlugin;
 

@@ -61,7 +61,11 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             reset::plugin(app);
             app.init_resource::<UnansweredShots>()
                 .add_message::<MovesAcknowledged>()
-                .add_systems(PreUpdate, unanswered::answer_missed_shots);
+                .add_systems(PreUpdate, unanswered::answer_missed_shots)
+                .add_systems(
+                    RunFixedMainLoop,
+                    firing::end_frame.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
+                );
         }
         reflection::register_types(app);
         app.init_resource::<Arsenal>()

@@ -1,6 +1,7 @@
 //! Cost, bandwidth and tolerance of prediction.
 
 mod bytes;
+mod cheat_gains;
 mod clock_agreement;
 mod clocks;
 mod empty_model;
@@ -30,6 +31,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     add_late(&mut figures, options)?;
     clock_agreement::measure(options, &mut figures)?;
     respawns::measure(options, &mut figures)?;
+    cheat_gains::measure(options, &mut figures)?;
     Ok(figures)
 }
 

@@ -1,24 +1,18 @@
-//! A health bar: a component of the server that lightyear replicates.
+//! A health bar: the suite sends the health of each pawn to all clients.
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    lightyear::prelude::AppComponentExt,
     prelude::*,
     weapons::{Hazard, HealthPlugin},
 };
 use unlag_recipes::{floor, play, soldiers};
 
-/// On both sides, after the suite's plugins. Without it clients know no health.
-fn replicated(app: &mut App) {
-    app.component::<Health>().replicate();
-}
-
 fn server(app: &mut App) {
-    app.add_plugins((UnlagServerPlugins::default(), HealthPlugin, floor, soldiers, replicated));
+    app.add_plugins((UnlagServerPlugins::default(), HealthPlugin, floor, soldiers));
 }
 
 fn client(app: &mut App) {
-    app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor, replicated))
+    app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor))
         .add_systems(Update, draw_bars);
 }
 

@@ -1,15 +1,16 @@
-//! Classes of pawns, with their configuration and body, and teams.
+//! Classes of pawns, with their configuration and body; teams, and who controls a pawn.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetRole, PawnClass, PawnModel, TickSystems};
-use bevy_unlag_lightyear::{AddPawnState, OwnPawnState};
+use bevy_unlag_lightyear::{AddPawnState, ControllingPlayerPlugin, OwnPawnState};
 use bevy_unlag_rewind::Team;
 
 use super::Character;
 
-/// Adds the classes of one character, and once the sending of classes and teams.
+/// Adds the classes of one character, and once the sending of classes, teams and controlling players.
 pub(super) fn add_character<C: Character>(app: &mut App) {
     app.add_pawn_state::<PawnClass>(OwnPawnState::Follow).add_pawn_state::<Team>(OwnPawnState::Follow);
+    bevy_unlag_core::require_plugin(app, ControllingPlayerPlugin);
     app.add_systems(FixedPreUpdate, apply_class::<C>.in_set(TickSystems));
 }
 

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedState, PawnClass};
-use bevy_unlag_lightyear::HeldWeaponPlugin;
+use bevy_unlag_lightyear::ArmedPawnStatesPlugin;
 use bevy_unlag_movement::CapsuleInput;
 use bevy_unlag_weapons::{
     HighPingPlugin, Loadout, WeaponControls, WeaponExtension, WeaponsPlugin, WithWeapons,
@@ -39,7 +39,7 @@ impl<B: Character> Character for WithWeapons<B> {
         B::build_extended::<WeaponExtension>(app, side);
         app.add_plugins(WeaponsPlugin::<B>::default());
         // Once, however many characters carry weapons.
-        bevy_unlag_core::require_plugin(app, HeldWeaponPlugin);
+        bevy_unlag_core::require_plugin(app, ArmedPawnStatesPlugin);
         if side == Side::Client && !app.is_plugin_added::<HighPingPlugin>() {
             app.add_plugins(HighPingPlugin);
         }

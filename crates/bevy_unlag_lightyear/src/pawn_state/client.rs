@@ -31,8 +31,22 @@ struct ReceivedTicks(Vec<Option<Tick>>);
 #[derive(Resource, Default)]
 struct Waiting(VecDeque<(Duration, Change)>);
 
+/// Changes of pawn states and events of pawns that this client has dropped since it started. All zero with a sound
+/// server.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
+#[reflect(Resource, Debug, Default)]
+pub struct DroppedPawnChanges {
+    /// Changes that found 1,024 others waiting for their pawns.
+    pub overflowed: u64,
+    /// Changes whose pawn did not appear within 10 s.
+    pub expired: u64,
+    /// Changes that could not be read, or of a type that is not registered.
+    pub invalid: u64,
+}
+
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<Waiting>()
+        .init_resource::<DroppedPawnChanges>()
         .add_observer(|_: On<ServerLeft>, mut waiting: ResMut<Waiting>| waiting.0.clear())
         .add_systems(
             PreUpdate,
@@ -64,11 +78,13 @@ fn collect(
     time: Res<Time<Real>>,
     mut messages: ServerMessages<PawnStateMessage>,
     mut waiting: ResMut<Waiting>,
+    mut dropped: ResMut<DroppedPawnChanges>,
 ) {
     for message in messages.take() {
         let room = MAX_WAITING - waiting.0.len().min(MAX_WAITING);
-        let changes = encoding::read(&message.0).into_iter().take(room);
-        waiting.0.extend(changes.map(|change| (time.elapsed(), change)));
+        let changes = encoding::read(&message.0);
+        dropped.overflowed += changes.len().saturating_sub(room) as u64;
+        waiting.0.extend(changes.into_iter().take(room).map(|change| (time.elapsed(), change)));
     }
 }
 
@@ -76,6 +92,7 @@ fn collect(
 fn apply_changes(world: &mut World) {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut waiting = core::mem::take(&mut world.resource_mut::<Waiting>().0);
+    let mut expired = 0;
     waiting.retain(|(since, change)| {
         let pawn = world.resource::<NetIdMap>().get(change.pawn);
         match pawn.and_then(|pawn| world.get_entity_mut(pawn).ok()) {
@@ -83,21 +100,30 @@ fn apply_changes(world: &mut World) {
                 receive(&mut pawn, change.kind, change.tick, change.bytes.as_deref());
                 false
             }
-            _ => now.saturating_sub(*since) < MAX_WAIT,
+            _ => {
+                let waits = now.saturating_sub(*since) < MAX_WAIT;
+                expired += u64::from(!waits);
+                waits
+            }
         }
     });
     world.resource_mut::<Waiting>().0 = waiting;
+    world.resource_mut::<DroppedPawnChanges>().expired += expired;
 }
 
 /// Takes a value, unless a newer one is known.
 fn receive(pawn: &mut EntityWorldMut, kind: u8, tick: Tick, bytes: Option<&[u8]>) {
     if kind & EVENT != 0 {
         if !receive_event(pawn, kind, tick, bytes) {
+            count_invalid(pawn);
             warn_once!("the server sent a pawn event that cannot be read");
         }
         return;
     }
-    let Some(known) = pawn.world().resource::<PawnStateTypes>().0.get(usize::from(kind)) else { return };
+    let Some(known) = pawn.world().resource::<PawnStateTypes>().0.get(usize::from(kind)) else {
+        count_invalid(pawn);
+        return;
+    };
     let take = known.receive;
     let Some(mut ticks) = pawn.get_mut::<ReceivedTicks>() else { return };
     if ticks.0.len() <= usize::from(kind) {
@@ -109,6 +135,11 @@ fn receive(pawn: &mut EntityWorldMut, kind: u8, tick: Tick, bytes: Option<&[u8]>
     }
     *newest = Some(tick);
     if !take(pawn, tick, bytes) {
+        count_invalid(pawn);
         warn_once!("the server sent a pawn state that cannot be read");
     }
+}
+
+fn count_invalid(pawn: &mut EntityWorldMut) {
+    pawn.world_scope(|world| world.resource_mut::<DroppedPawnChanges>().invalid += 1);
 }

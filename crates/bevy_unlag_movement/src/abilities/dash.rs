@@ -5,12 +5,15 @@ use bevy_unlag_core::Wire;
 
 use super::{MAX_TIMER, TimerFormat};
 use crate::{
-    ability::MoveAbility, config::CapsuleConfig, mode::MovementMode, mover::Mover, server_queries::debug_hash,
+    ability::MoveAbility,
+    config::{CapsuleConfig, TooManyModes},
+    mode::{CustomMode, ModePhysics, MovementMode},
+    mover::Mover,
+    server_queries::debug_hash,
 };
 
 /// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding along
-/// walls. It is a custom mode: register one with [`ModePhysics::Ability`](crate::ModePhysics::Ability)
-/// and set [`DashConfig::mode`] to it, or call [`DashConfig::register`].
+/// walls. It is a custom mode with [`ModePhysics::Ability`](crate::ModePhysics::Ability).
 #[derive(Clone, Copy, Debug, TypePath)]
 pub struct Dash;
 
@@ -18,8 +21,8 @@ pub struct Dash;
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct DashConfig {
-    /// Custom mode of the dash; default [`MovementMode::Custom`]`(0)`.
-    pub mode: MovementMode,
+    /// Custom mode of the dash. Default: one that [`Dash`] registers under [`MODE`](Self::MODE) as soon as the app runs.
+    pub mode: Option<MovementMode>,
     /// Speed in metres per second; default 20.
     pub speed: f32,
     /// Duration in seconds; default 0.2, that is 4 m at the default speed.
@@ -32,7 +35,7 @@ pub struct DashConfig {
 
 impl Default for DashConfig {
     fn default() -> Self {
-        Self { mode: MovementMode::Custom(0), speed: 20.0, seconds: 0.2, cooldown: 1.0, end_speed: 6.0 }
+        Self { mode: None, speed: 20.0, seconds: 0.2, cooldown: 1.0, end_speed: 6.0 }
     }
 }
 
@@ -44,15 +47,45 @@ impl DashConfig {
     /// otherwise.
     ///
     /// # Errors
-    /// Returns [`TooManyModes`](crate::TooManyModes) when `capsule` has no room for another custom mode.
-    pub fn register(capsule: &mut CapsuleConfig) -> Result<Self, crate::config::TooManyModes> {
-        let mode = capsule.register_mode(crate::mode::CustomMode {
+    /// Returns [`TooManyModes`] when `capsule` has no room for another custom mode.
+    pub fn register(capsule: &mut CapsuleConfig) -> Result<Self, TooManyModes> {
+        Ok(Self { mode: Some(Self::register_mode(capsule)?), ..Self::default() })
+    }
+
+    fn register_mode(capsule: &mut CapsuleConfig) -> Result<MovementMode, TooManyModes> {
+        capsule.register_mode(CustomMode {
             name: Self::MODE.to_owned(),
-            physics: crate::mode::ModePhysics::Ability,
+            physics: ModePhysics::Ability,
             can_jump: false,
-            ..crate::mode::CustomMode::default()
-        })?;
-        Ok(Self { mode, ..Self::default() })
+            ..CustomMode::default()
+        })
+    }
+}
+
+/// Registers the mode of the dash, unless the game has given it one. Also after a game has replaced one of the
+/// configurations, with which the registered mode is lost or another one.
+fn register_mode(
+    mut capsule: ResMut<CapsuleConfig>,
+    mut config: ResMut<DashConfig>,
+    mut registered: Local<Option<MovementMode>>,
+) {
+    let is_ability = |mode: &MovementMode| {
+        capsule.custom_mode(*mode).is_some_and(|mode| mode.physics == ModePhysics::Ability)
+    };
+    let by_game = config.mode.filter(|mode| *registered != Some(*mode));
+    if by_game.is_some_and(|mode| is_ability(&mode)) {
+        return;
+    }
+    let mode = match capsule.mode_named(DashConfig::MODE).filter(is_ability) {
+        Some(mode) => mode,
+        None => match DashConfig::register_mode(&mut capsule) {
+            Ok(mode) => mode,
+            Err(error) => return error!("no mode for the dash: {error}"),
+        },
+    };
+    *registered = Some(mode);
+    if config.mode != *registered {
+        config.mode = *registered;
     }
 }
 
@@ -95,16 +128,11 @@ impl MoveAbility for Dash {
     type Event = DashEvent;
 
     fn build(app: &mut App) {
-        if app.world().contains_resource::<DashConfig>() {
-            return;
-        }
-        let mut capsule = app.world_mut().get_resource_or_init::<CapsuleConfig>();
-        match DashConfig::register(&mut capsule) {
-            Ok(config) => {
-                app.insert_resource(config);
-            }
-            Err(error) => error!("no mode for the dash: {error}"),
-        }
+        let changed =
+            resource_exists_and_changed::<CapsuleConfig>.or_else(resource_exists_and_changed::<DashConfig>);
+        app.init_resource::<CapsuleConfig>()
+            .init_resource::<DashConfig>()
+            .add_systems(PreUpdate, register_mode.run_if(changed));
     }
 
     fn begin(
@@ -116,12 +144,12 @@ impl MoveAbility for Dash {
     ) {
         let pressed = input.pressed && !state.held && !mover.state().disabled;
         state.held = input.pressed;
-        if !pressed || state.cooldown > 0.0 || state.left > 0.0 {
+        let Some(mode) = config.mode.filter(|_| pressed && state.cooldown <= 0.0 && state.left <= 0.0) else {
             return;
-        }
+        };
         let direction = mover.wish().try_normalize().unwrap_or_else(|| mover.forward());
         mover.leave_floor();
-        mover.set_mode(config.mode);
+        mover.set_mode(mode);
         mover.set_velocity(direction * config.speed);
         state.left = config.seconds.clamp(0.0, MAX_TIMER);
         events.push(DashEvent::Started { direction });
@@ -135,7 +163,7 @@ impl MoveAbility for Dash {
         seconds: f32,
         events: &mut Vec<DashEvent>,
     ) {
-        if mover.mode() != config.mode {
+        if Some(mover.mode()) != config.mode {
             return;
         }
         mover.slide(seconds.min(state.left));
@@ -158,7 +186,7 @@ impl MoveAbility for Dash {
         events: &mut Vec<DashEvent>,
     ) {
         state.cooldown = (state.cooldown - mover.seconds()).max(0.0);
-        if state.left > 0.0 && mover.mode() != config.mode {
+        if state.left > 0.0 && Some(mover.mode()) != config.mode {
             // Something else, such as a jump pad, ended the dash.
             state.left = 0.0;
             state.cooldown = config.cooldown.clamp(0.0, MAX_TIMER);
@@ -176,5 +204,46 @@ impl MoveAbility for Dash {
 
     fn config_hash(config: &Res<'_, DashConfig>) -> u32 {
         debug_hash(&**config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dash_has_its_mode_whatever_a_game_inserts_after_the_plugins() {
+        let own = CustomMode { name: "Glide".to_owned(), physics: ModePhysics::Ability, ..default() };
+        for inserted in 0..4 {
+            let mut app = App::new();
+            Dash::build(&mut app);
+            app.update();
+            if inserted & 1 != 0 {
+                let mut capsule = CapsuleConfig::default();
+                assert_eq!(capsule.register_mode(own.clone()), Ok(MovementMode::Custom(0)));
+                app.insert_resource(capsule);
+            }
+            if inserted & 2 != 0 {
+                app.insert_resource(DashConfig { speed: 5.0, ..default() });
+            }
+            app.update();
+            let (capsule, dash) =
+                (app.world().resource::<CapsuleConfig>(), app.world().resource::<DashConfig>());
+            let mode = dash.mode.expect("a mode is registered");
+            let name = capsule.custom_mode(mode).map(|mode| mode.name.as_str());
+            assert_eq!(name, Some(DashConfig::MODE), "{inserted}");
+        }
+    }
+
+    #[test]
+    fn mode_that_a_game_gives_the_dash_is_kept() {
+        let mut app = App::new();
+        Dash::build(&mut app);
+        let own = CustomMode { name: "Sprint".to_owned(), physics: ModePhysics::Ability, ..default() };
+        let mode = app.world_mut().resource_mut::<CapsuleConfig>().register_mode(own).expect("room");
+        app.insert_resource(DashConfig { mode: Some(mode), ..default() });
+        app.update();
+        assert_eq!(app.world().resource::<DashConfig>().mode, Some(mode));
+        assert_eq!(app.world().resource::<CapsuleConfig>().custom_modes.len(), 1);
     }
 }

@@ -25,6 +25,7 @@ pub(crate) fn add_server_weapon_input<M: MoveModel>(
     for (mut trigger, aim, state, mut input) in &mut pawns {
         let (arms, alive) = (&state.extension, is_alive::<M>(state));
         input.0.extension = trigger.input(arms, alive);
+        trigger.end_frame();
         if !alive || !trigger.wants_shot(arms, &input.0.extension, &arsenal, sampler.tick_seconds) {
             continue;
         }

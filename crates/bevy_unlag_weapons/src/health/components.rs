@@ -1,11 +1,11 @@
 //! Health, score and death state of pawns.
 
 use bevy::prelude::*;
-use bevy_unlag_core::Tick;
+use bevy_unlag_core::{Interpolate, InterpolationSpan, Tick, Wire};
 use serde::{Deserialize, Serialize};
 
-/// Health of a pawn.
-#[derive(Component, Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
+/// Health of a pawn. Other clients know it as of the moment at which they draw the pawn, its owner at once.
+#[derive(Component, Wire, Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(LastAttacker)]
 pub struct Health {
@@ -45,13 +45,27 @@ impl Health {
 
 /// Kills and deaths of a player. Optional: a pawn without it is just not scored.
 #[doc(alias = "APlayerState")]
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, Reflect)]
+#[derive(Component, Wire, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, Reflect)]
 #[reflect(Component, Debug, Default)]
 pub struct PlayerScore {
     /// Number of kills; suicides and team kills do not count.
     pub kills: u16,
     /// Number of deaths.
     pub deaths: u16,
+}
+
+/// Not interpolated: the older health holds until the moment of the newer one.
+impl Interpolate for Health {
+    fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
+        *from
+    }
+}
+
+/// Not interpolated: the older score holds until the moment of the newer one.
+impl Interpolate for PlayerScore {
+    fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
+        *from
+    }
 }
 
 /// Marks a dead pawn; on the server.

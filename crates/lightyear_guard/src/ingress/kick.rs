@@ -52,6 +52,11 @@ pub enum KickReason {
     /// Too many reliable messages waited for it: its line cannot keep up, or it does not acknowledge.
     #[display("the network connection is too slow: close other programs that use it")]
     QueueOverflow,
+    /// The client's clock runs too fast, again and again: `FastClockRule` of `bevy_unlag_lightyear`.
+    #[display(
+        "time runs faster on this machine than on the server: close programs that change a game's speed"
+    )]
+    FastClock,
 }
 
 impl KickReason {
@@ -67,6 +72,7 @@ impl KickReason {
             Self::Setup(SetupDifference::Level) => (4, 1),
             Self::Shutdown => (5, 0),
             Self::QueueOverflow => (6, 0),
+            Self::FastClock => (7, 0),
         };
         u16::to_le_bytes(kind | number << 3)
     }
@@ -84,6 +90,7 @@ impl KickReason {
             (4, 1) => Self::Setup(SetupDifference::Level),
             (5, 0) => Self::Shutdown,
             (6, 0) => Self::QueueOverflow,
+            (7, 0) => Self::FastClock,
             _ => return None,
         })
     }
@@ -202,6 +209,7 @@ mod tests {
             KickReason::Setup(SetupDifference::Level),
             KickReason::Shutdown,
             KickReason::QueueOverflow,
+            KickReason::FastClock,
             KickReason::Game(0),
             KickReason::Game(255),
         ] {

@@ -1,0 +1,117 @@
+//! Reports about clients whose clock runs too fast.
+
+use std::sync::{Arc, Mutex};
+
+use bevy::log::{
+    tracing::{
+        Event, Subscriber,
+        field::{Field, Visit},
+        subscriber::with_default,
+    },
+    tracing_subscriber::{
+        Layer, Registry,
+        filter::LevelFilter,
+        layer::{Context, SubscriberExt},
+    },
+};
+use bevy_unlag::{
+    net::{FastClock, FastClockRecord, FastClockRule, FastClockStats, GameSpeed},
+    prediction::ClockSteering,
+};
+use lightyear::prelude::{PeerId, server::ClientOf};
+use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions};
+
+use super::*;
+
+/// Texts of the warnings that this thread logs.
+#[derive(Clone, Default)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl<S: Subscriber> Layer<S> for Warnings {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        struct Text<'a>(&'a mut Vec<String>);
+        impl Visit for Text<'_> {
+            fn record_debug(&mut self, field: &Field, value: &dyn core::fmt::Debug) {
+                if field.name() == "message" {
+                    self.0.push(format!("{value:?}"));
+                }
+            }
+        }
+        event.record(&mut Text(&mut self.0.lock().expect("an unpoisoned lock")));
+    }
+}
+
+/// Reports that the server has written.
+#[derive(Resource, Default)]
+struct Reports(Vec<FastClock>);
+
+/// Starts a match of two players on a good link, in which the first player's clock runs at `speed`.
+fn start_with_fast_clock(speed: f32, fast_clocks: FastClockRule) -> Match {
+    let conditions = LinkPreset::named("Good broadband").expect("a built-in preset").conditions();
+    let server = ServerOptions { fast_clocks, ..default() };
+    let mut game = start_recorded(MatchOptions { players: 2, conditions, server, ..default() });
+    game.server.init_resource::<Reports>().add_systems(
+        Last,
+        |mut found: MessageReader<FastClock>, mut reports: ResMut<Reports>| {
+            reports.0.extend(found.read());
+        },
+    );
+    game.run(seconds(5.0));
+    let client = game.clients[0].world_mut();
+    client.resource_mut::<PredictionConfig>().steer_clock = false;
+    client.insert_resource(ClockSteering::default());
+    client.resource_mut::<GameSpeed>().0 = speed;
+    game
+}
+
+fn reports(game: &Match) -> &[FastClock] {
+    &game.server.world().resource::<Reports>().0
+}
+
+#[test]
+fn clock_at_twice_the_speed_is_reported_in_log_messages_and_counters() {
+    let mut game = start_with_fast_clock(2.0, FastClockRule::Report);
+    let warnings = Warnings::default();
+    let subscriber = Registry::default().with(LevelFilter::WARN).with(warnings.clone());
+    with_default(subscriber, || game.run(seconds(70.0)));
+    let found = reports(&game);
+    assert!(found.len() > 10, "{} reports", found.len());
+    for (before, report) in found.iter().enumerate() {
+        assert_eq!((report.peer, report.detections as usize), (PeerId::Netcode(1), before + 1));
+    }
+    let last = found.last().expect("there are reports");
+    assert!((1.8..2.2).contains(&last.speed) && last.ahead > 50.0, "{last:?}");
+    let (link, count) = (last.link, found.len());
+    let stats = *game.server.world().resource::<FastClockStats>();
+    assert_eq!((stats.detections, stats.clients, stats.kicked), (count as u64, 1, 0));
+    let record = game.server.world().get::<FastClockRecord>(link).expect("the link stays");
+    assert_eq!(record.detections as usize, count);
+    let world = game.server.world_mut();
+    let named = world.query_filtered::<&FastClockRecord, With<ClientOf>>().iter(world).count();
+    assert_eq!(named, 1, "the other player is not accused");
+    let warnings = warnings.0.lock().expect("an unpoisoned lock");
+    let lines: Vec<_> = warnings.iter().filter(|line| line.contains("clock")).collect();
+    assert_eq!(lines.len(), 2, "one line a minute: {lines:?}");
+    assert!(lines.iter().all(|line| line.contains("Netcode(1)") && line.contains("times")), "{lines:?}");
+}
+
+#[test]
+fn client_with_a_fast_clock_is_kicked_with_the_reason_if_the_rule_says_so() {
+    let mut game = start_with_fast_clock(2.0, FastClockRule::Kick { detections: 3 });
+    game.run(seconds(20.0));
+    assert_eq!(reports(&game).len(), 3);
+    assert_eq!(game.server.world().resource::<FastClockStats>().kicked, 1);
+    assert_eq!(session_log(&game.clients[0]).kicked, [KickReason::FastClock]);
+    assert!(!game.is_playing(0) && game.is_playing(1));
+}
+
+/// Control of the tests above.
+#[test]
+fn honest_clock_is_not_reported() {
+    for speed in [1.0, 1.005] {
+        let mut game = start_with_fast_clock(speed, FastClockRule::Kick { detections: 1 });
+        game.run(seconds(60.0));
+        assert_eq!(reports(&game), [], "at {speed}");
+        assert!(game.is_playing(0));
+    }
+}
