@@ -13,6 +13,9 @@ use std::{process::ExitCode, time::Duration};
 const SCOUT: PawnClass = PawnClass(0);
 const HEAVY: PawnClass = PawnClass(1);
 
+/// Width of the gates, in metres.
+const GATE: f32 = 0.9;
+
 /// The same on both sides. Class 0 is the configuration itself.
 fn classes(app: &mut App) {
     let mut scout = CapsuleConfig { max_walk_speed: 8.0, jump_speed: 6.0, ..default() };
@@ -28,6 +31,13 @@ fn classes(app: &mut App) {
     scout.add_class(heavy).expect("there are two classes");
     app.insert_resource(scout).add_systems(Startup, |mut commands: Commands| {
         commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+        // A gate in the way of each player: too narrow for the heavy soldier.
+        for (lane, distance) in [(10.0, 60.0), (20.0, 30.0)] {
+            for side in [-1.0, 1.0] {
+                let place = Transform::from_xyz(lane + side * (GATE / 2.0 + 2.0), 5.0, -distance);
+                commands.spawn((Collider::cuboid(2.0, 5.0, 0.5), place));
+            }
+        }
     });
 }
 
@@ -56,25 +66,40 @@ fn client() -> App {
     app
 }
 
-/// Speed of each player in metres per second over some time, on the server.
-fn speeds(game: &mut SteppedApps) -> Vec<f32> {
-    let at = |game: &mut SteppedApps| {
-        let world = game.server.world_mut();
-        let mut pawns: Vec<_> = world.query::<(&NetId, &SoldierState)>().iter(world).collect();
-        pawns.sort_by_key(|(id, _)| **id);
-        pawns.into_iter().map(|(_, state)| Soldier::position(state).with_y(0.0)).collect::<Vec<_>>()
-    };
-    let (before, seconds) = (at(game), 6.0);
-    game.run(Duration::from_secs_f32(seconds));
-    before.iter().zip(at(game)).map(|(a, b)| a.distance(b) / seconds).collect()
+/// Positions of the players on the server, by number.
+fn positions(game: &mut SteppedApps) -> Vec<Vec3> {
+    let world = game.server.world_mut();
+    let mut pawns: Vec<_> = world.query::<(&NetId, &SoldierState)>().iter(world).collect();
+    pawns.sort_by_key(|(id, _)| **id);
+    pawns.into_iter().map(|(_, state)| Soldier::position(state)).collect()
 }
 
-/// Class of the pawn of this number on every machine.
-fn class_everywhere(game: &mut SteppedApps, id: u16) -> Vec<PawnClass> {
+/// Speed in metres per second and height of the jumps in metres of each player over some time.
+fn speeds_and_jumps(game: &mut SteppedApps) -> Vec<[f32; 2]> {
+    let (before, seconds) = (positions(game), 6.0);
+    let mut highest = vec![0.0f32; before.len()];
+    for _ in 0..(seconds * 64.0) as u32 {
+        game.run(Duration::from_nanos(15_625_000));
+        highest.iter_mut().zip(positions(game)).for_each(|(highest, at)| *highest = highest.max(at.y));
+    }
+    let after = positions(game);
+    (0..before.len())
+        .map(|i| [before[i].with_y(0.0).distance(after[i].with_y(0.0)) / seconds, highest[i]])
+        .collect()
+}
+
+/// Height of a jump of this configuration, in metres.
+fn jump_height(class: &CapsuleConfig) -> f32 {
+    class.jump_speed.powi(2) / (2.0 * class.gravity)
+}
+
+/// Class of the pawn of this number on every machine, and the height of its hit boxes in metres.
+fn class_everywhere(game: &mut SteppedApps, id: u16) -> Vec<(PawnClass, f32)> {
     let class = |app: &mut App| {
         let world = app.world_mut();
-        let mut pawns = world.query::<(&NetId, &PawnClass)>();
-        pawns.iter(world).find(|(known, _)| known.0 == id).map_or(PawnClass(99), |(_, class)| *class)
+        let mut pawns = world.query::<(&NetId, &PawnClass, &HitBoxes)>();
+        let found = pawns.iter(world).find(|(known, ..)| known.0 == id);
+        found.map_or((PawnClass(99), 0.0), |(_, class, boxes)| (*class, boxes.bounds().high))
     };
     game.apps_mut().map(class).collect()
 }
@@ -93,8 +118,9 @@ fn main() -> ExitCode {
         ids.sort_unstable();
         ids
     };
-    let first = speeds(&mut game);
+    let first = speeds_and_jumps(&mut game);
     let known = class_everywhere(&mut game, ids[0]);
+    let scout = class_everywhere(&mut game, ids[1])[0].1;
     // A respawn: another place and another class.
     let world = game.server.world_mut();
     let mut pawns = world.query::<(Entity, &NetId, &mut SoldierState)>();
@@ -106,7 +132,9 @@ fn main() -> ExitCode {
         world.entity_mut(second).insert(HEAVY);
     }
     game.run(Duration::from_secs(1));
-    let later = speeds(&mut game);
+    let later = speeds_and_jumps(&mut game);
+    game.run(Duration::from_secs(3));
+    let stopped_at = -positions(&mut game)[0].z;
     let changed = class_everywhere(&mut game, ids[1]);
     let corrections: u64 = game
         .clients
@@ -118,12 +146,30 @@ fn main() -> ExitCode {
         })
         .sum();
 
+    let config = game.server.world().resource::<CapsuleConfig>();
+    let [light, heavy] = [SCOUT, HEAVY].map(|class| jump_height(config.class(class)));
+    let near = |value: f32, expected: f32| (value - expected).abs() < 0.05 * expected;
+    let heavy_boxes = known[0].1;
+    let is_heavy = |known: &[(PawnClass, f32)]| known.iter().all(|known| *known == (HEAVY, heavy_boxes));
     let promises = [
-        ("the heavy soldier runs at 4 m/s", first[0], (first[0] - 4.0).abs() < 0.1),
-        ("the scout runs at 8 m/s", first[1], (first[1] - 8.0).abs() < 0.1),
-        ("after its respawn the scout is heavy, m/s", later[1], (later[1] - 4.0).abs() < 0.1),
-        ("machines that know the first class", known.len() as f32, known.iter().all(|class| *class == HEAVY)),
-        ("machines that know the new one", changed.len() as f32, changed.iter().all(|class| *class == HEAVY)),
+        ("the heavy soldier runs at 4 m/s", first[0][0], near(first[0][0], 4.0)),
+        ("the scout runs at 8 m/s, through its gate", first[1][0], near(first[1][0], 8.0)),
+        ("jump of the heavy soldier in its stronger gravity, m", first[0][1], near(first[0][1], heavy)),
+        ("jump of the scout, m", first[1][1], near(first[1][1], light) && light > 2.0 * heavy),
+        (
+            "hit boxes of the heavy soldier over the scout's, m",
+            heavy_boxes - scout,
+            heavy_boxes > scout + 0.3,
+        ),
+        ("after its respawn the scout is heavy, m/s", later[1][0], near(later[1][0], 4.0)),
+        ("and jumps no higher, m", later[1][1], near(later[1][1], heavy)),
+        (
+            "the gate at 60 m is too narrow for the heavy soldier, m",
+            stopped_at,
+            (58.0..60.0).contains(&stopped_at),
+        ),
+        ("machines that know the first class", known.len() as f32, is_heavy(&known)),
+        ("machines that know the new one", changed.len() as f32, is_heavy(&changed)),
         ("corrections", corrections as f32, corrections == 0),
     ];
     let mut kept = true;

@@ -141,8 +141,9 @@ fn play(
     *confirmed += verdicts.read().filter(|verdict| matches!(verdict.result, ShotResult::Hit(_))).count();
     if now > 10.0 {
         let corrections: u64 = own.iter().map(|(_, stats, ..)| stats.corrections).sum();
-        println!("{} of {} drawn hits confirmed, {corrections} corrections", *confirmed, *drawn);
         let kept = *drawn >= 30 && *confirmed * 100 >= *drawn * 95 && corrections == 0;
+        let mark = if kept { "ok" } else { "FAIL" };
+        println!("{mark} {} of {} drawn hits confirmed, {corrections} corrections", *confirmed, *drawn);
         exit.write(if kept { AppExit::Success } else { AppExit::error() });
     }
 }

@@ -3,7 +3,7 @@
 use bevy::{light::NotShadowCaster, prelude::*};
 use bevy_unlag::{
     core::LimbRig,
-    net::MatchRestarted,
+    net::{MatchRestarted, PawnEvent},
     prelude::*,
     rewind::WorldTrace,
     weapons::{
@@ -11,9 +11,12 @@ use bevy_unlag::{
         TracerPath,
     },
 };
-use unlag_examples::screen::{
-    scene::glass,
-    ui::{centre, placed},
+use unlag_examples::{
+    hero::HeroCue,
+    screen::{
+        scene::glass,
+        ui::{centre, placed},
+    },
 };
 
 use crate::view::{PlayerCamera, body::muzzle};
@@ -39,7 +42,7 @@ pub fn plugin(app: &mut App) {
         .add_observer(clear)
         .add_systems(Startup, (create_assets, spawn_mark))
         .add_systems(Update, (fade, show_own, show_others, update_hit_marker, show_mark).chain())
-        .add_systems(Update, (dress_projectiles, burst).after(fade))
+        .add_systems(Update, (dress_projectiles, burst, show_abilities).after(fade))
         .add_systems(PostUpdate, move_projectiles.before(TransformSystems::Propagate));
 }
 
@@ -240,6 +243,24 @@ fn burst(
         };
         let growth = splash * 0.5 / BURST_LIFE;
         commands.spawn(looks.ball((EffectKind::Fire, BURST_LIFE), (end.point, splash * 0.25), growth));
+    }
+}
+
+/// Shows the use of an ability as a cloud around the hero. The own hero's would cover the view.
+fn show_abilities(
+    mut cues: MessageReader<PawnEvent<HeroCue>>,
+    heroes: Query<&DrawnPose, Without<LocalControl>>,
+    looks: Res<EffectAssets>,
+    mut commands: Commands,
+) {
+    for cue in cues.read() {
+        let Ok(drawn) = heroes.get(cue.pawn) else { continue };
+        let (look, radius) = match cue.event {
+            HeroCue::Dashed => (EffectKind::Dust, 0.3),
+            HeroCue::Teleported => (EffectKind::Others, 0.6),
+        };
+        let centre = drawn.pose.position + drawn.pose.up() * 0.9;
+        commands.spawn(looks.ball((look, BURST_LIFE), (centre, radius), 1.5));
     }
 }
 

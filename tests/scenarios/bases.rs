@@ -53,7 +53,7 @@ fn start_with_riders() -> (Match, [NetId; 2]) {
 #[test]
 fn rider_displaced_by_the_server_is_corrected_once_and_stays_on_its_lift() {
     let (mut game, ids) = start_with_riders();
-    let before = stats(&mut game.clients[0]).corrections;
+    let before = stats(&mut game.clients[0]).server_changes();
     // Displaces the pawn on the server, on its lift.
     let aside = Vec3::new(0.3, 0.0, -0.2);
     let world = game.server.world_mut();
@@ -63,11 +63,11 @@ fn rider_displaced_by_the_server_is_corrected_once_and_stays_on_its_lift() {
         state.body.base_position += aside;
     }
     game.run(seconds(0.12 + 0.25));
-    let corrected = stats(&mut game.clients[0]).corrections - before;
+    let changes = stats(&mut game.clients[0]).server_changes() - before;
     assert_eq!(
-        corrected,
+        changes,
         1,
-        "one displacement on a moving lift must cause one correction: {:?}",
+        "one displacement on a moving lift must cause one change: {:?}",
         stats(&mut game.clients[0])
     );
     game.run(seconds(3.0));
@@ -76,7 +76,7 @@ fn rider_displaced_by_the_server_is_corrected_once_and_stays_on_its_lift() {
     // The lift's position differs by a round trip; the pawn's position on the lift does not.
     let apart = mine.base_position.distance(theirs.base_position);
     assert!(apart < 0.01, "{apart} m apart on the lift");
-    assert_eq!(stats(&mut game.clients[0]).corrections, before + 1);
+    assert_eq!(stats(&mut game.clients[0]).server_changes(), before + 1);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use bevy_unlag::{
     prelude::*,
     weapons::WeaponState,
 };
-use lightyear::prelude::{ControlledBy, NetworkTarget, Replicate};
+use lightyear::prelude::{AppComponentExt, ControlledBy, NetworkTarget, Replicate};
+use serde::{Deserialize, Serialize};
 use unlag_examples::{
     app::{self, ServerOptions, TICK},
     connection,
@@ -25,6 +26,10 @@ impl Interpolate for Turret {
     }
 }
 
+/// The same without interpolation, for comparison.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+struct PlainTurret(f32);
+
 /// The turret's true value at a tick: it rests for two seconds, then turns for two.
 fn turret_value(tick: f32) -> f32 {
     let (period, into) = ((tick / 256.0).floor(), tick % 256.0);
@@ -37,20 +42,18 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
     let mut client = app::scripted_client(3, ServerOptions::default());
     for app in [&mut server, &mut client] {
         app.replicate_smoothed::<Turret>();
+        app.component::<PlainTurret>().replicate();
         app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     }
     server.add_systems(
         FixedLast,
-        |tick: Res<CurrentTick>,
-         mut turrets: Query<&mut Turret>,
-         mut plain: Query<&mut Health, Without<NetId>>| {
+        |tick: Res<CurrentTick>, mut turrets: Query<&mut Turret>, mut plain: Query<&mut PlainTurret>| {
             let now = turret_value(tick.0.0 as f32);
             turrets.iter_mut().for_each(|mut turret| {
                 turret.set_if_neq(Turret(now));
             });
-            // Replicated without interpolation, for comparison.
             plain.iter_mut().for_each(|mut plain| {
-                plain.set_if_neq(Health { current: now, max: 1e9 });
+                plain.set_if_neq(PlainTurret(now));
             });
         },
     );
@@ -62,7 +65,7 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
     bevy_unlag_testkit::finish(&mut client);
     // One turret has its own entity; another is on the client's own pawn.
     let target = Replicate::to_clients(NetworkTarget::All);
-    server.world_mut().spawn((Turret(0.0), Health::default(), target));
+    server.world_mut().spawn((Turret(0.0), PlainTurret::default(), target));
     // Components are drawn at the view time of pawns, so there has to be one.
     let state = SoldierState { body: CapsuleState::at(Vec3::Y), extension: WeaponState::default() };
     server.world_mut().spawn((ReplicatedPawn, NetId(500), state));
@@ -79,7 +82,7 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
         }
         let Some(view) = client.world().resource::<DrawnViewTime>().0 else { continue };
         let world = client.world_mut();
-        let mut turrets = world.query_filtered::<(&Turret, &Health), Without<NetId>>();
+        let mut turrets = world.query_filtered::<(&Turret, &PlainTurret), Without<NetId>>();
         let mut own_turrets = world.query_filtered::<&Turret, With<LocalControl>>();
         let Ok((turret, plain)) = turrets.single(world) else { continue };
         if frame <= 400 {
@@ -87,7 +90,7 @@ fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
         }
         checked += 1;
         worst = worst.max((turret.0 - turret_value(view.ticks_since(Tick(0)))).abs());
-        let (now, plain) = (turret.0, plain.current);
+        let (now, plain) = (turret.0, plain.0);
         if let Some((before, plain_before)) = last {
             assert!((now - before).abs() < 1.5, "a jump from {before} to {now}");
             plain_worst = plain_worst.max((plain - plain_before).abs());

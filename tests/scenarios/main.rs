@@ -49,6 +49,7 @@ mod teams;
 mod teleport;
 mod tokens;
 mod udp;
+mod weapon_data;
 
 use core::time::Duration;
 

@@ -238,8 +238,13 @@ fn aim_along_view(mut pawns: Query<(&InputAccumulator, &mut Aim), With<LocalCont
     }
 }
 
-fn end_frame(mut pawns: Query<&mut InputAccumulator, With<LocalControl>>) {
-    pawns.iter_mut().for_each(|mut gather| gather.end_frame());
+fn end_frame(mut pawns: Query<(&mut InputAccumulator, Option<&mut WeaponControls>), With<LocalControl>>) {
+    for (mut gather, trigger) in &mut pawns {
+        gather.end_frame();
+        if let Some(mut trigger) = trigger {
+            trigger.end_frame();
+        }
+    }
 }
 
 /// Adds the controls of one character.

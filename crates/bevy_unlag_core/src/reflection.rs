@@ -18,7 +18,7 @@ macro_rules! register_types {
 pub(crate) fn register_types(app: &mut App) {
     register_types! { app:
         BasePoses, BaseScheduleMailbox, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime,
-        GameClock, LastReceivedSnapshot, LimbRig, LocalControl, Passenger, PawnClass, ServerControl,
+        GameClock, LastReceivedSnapshot, LimbRig, LocalControl, OwnMoveDelay, Passenger, PawnClass, ServerControl,
         MatchReset, MeasuredUpdateInterval, MovesAcknowledged, NetId, NetRole, OwnerReconnected, PathKnotConfig, PawnModel,
         PoseSampler, ProxySmoothing, RoundTrip, Seated, ServerLeft, SetupDiagnostics, SimulationRate,
         Snapshot, SnapshotAcks, SnapshotHistory, Stall, TransformWatch, VisualOf, VisualOffset, Visuals,

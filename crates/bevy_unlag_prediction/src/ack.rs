@@ -64,6 +64,9 @@ pub struct MoveAck<S, P> {
     /// tick. The client steers its clock with it.
     #[wire(bits = 10)]
     pub lag: i16,
+    /// Ticks from a move's own tick to the server's tick in which it is due.
+    #[wire(bits = 10)]
+    pub delay: i16,
     /// Packet loss on the uplink.
     pub loss: LossLevel,
     /// Whether the client's clock ran too fast and the server is taking back the time gained.

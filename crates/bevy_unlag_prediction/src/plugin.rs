@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    LastReceivedSnapshot, MoveModel, MoveSystems, MovesAcknowledged, SetupDiagnostics, StepEvent, TickPlugin,
-    TickSystems, VisualPlugin, VisualSystems, require_plugin,
+    LastReceivedSnapshot, MoveModel, MoveSystems, MovesAcknowledged, OwnMoveDelay, SetupDiagnostics,
+    StepEvent, TickPlugin, TickSystems, VisualPlugin, VisualSystems, require_plugin,
 };
 use core::marker::PhantomData;
 
@@ -40,6 +40,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             .init_resource::<PredictionDebug>()
             .init_resource::<SendThrottle>()
             .init_resource::<LastReceivedSnapshot>()
+            .init_resource::<OwnMoveDelay>()
             .init_resource::<ClockSteering>()
             .init_resource::<CachedConfigHash<M>>()
             .init_resource::<SetupDiagnostics>()

@@ -2,8 +2,8 @@
 
 use bevy::{ecs::system::StaticSystemParam, platform::time::Instant, prelude::*};
 use bevy_unlag_core::{
-    CurrentTick, GameClock, MoveDiagnostics, MoveModel, MovesAcknowledged, Stall, StepContext, Tick,
-    VisualOffset, Wire,
+    CurrentTick, GameClock, MoveDiagnostics, MoveModel, MovesAcknowledged, OwnMoveDelay, Stall, StepContext,
+    Tick, VisualOffset, Wire,
 };
 
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) fn reconcile<M: MoveModel>(
     config_hash: Res<CachedConfigHash<M>>,
     model: Res<M::Config>,
     fixed: Res<Time<Fixed>>,
-    (real, clock): (Res<Time<Real>>, Res<GameClock>),
+    (real, clock, mut delay): (Res<Time<Real>>, Res<GameClock>, ResMut<OwnMoveDelay>),
     stall: Res<Stall>,
     world: StaticSystemParam<M::World>,
     mut tick: ResMut<CurrentTick>,
@@ -71,6 +71,7 @@ pub(crate) fn reconcile<M: MoveModel>(
                     saved.teleports = Some(M::teleports(&adjustment.state) & 15);
                     tick.0 = now;
                 }
+                delay.0 = None;
                 pushes.clear();
                 steering.restart();
                 *offset = VisualOffset::default();
@@ -86,6 +87,7 @@ pub(crate) fn reconcile<M: MoveModel>(
         }
         stats.acks += u64::from(news);
         if news {
+            delay.0 = Some(i32::from(ack.delay));
             acknowledged.write(ran_moves(entity, Some(acked_tick), ack.ran, tick.0));
         }
         stats.resolving = ack.resolving;

@@ -380,6 +380,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             queued_moves: queue.consecutive_queued_moves(),
             ack_delay: Duration::from_secs_f64(held),
             lag: queue.lag,
+            delay: queue.delay().clamp(-512, 511) as i16,
             loss: queue.loss_level(),
             resolving: account.resolving,
             outcomes: queue.outcomes,

@@ -79,8 +79,9 @@ impl WeaponControls {
         self.set = true;
     }
 
-    /// Ends a frame: what is set from now on counts by itself.
-    fn end_frame(&mut self) {
+    /// Ends a frame: what is set from now on counts by itself. `WeaponsPlugin` and `PlayerControlsPlugin` do it after
+    /// the fixed loop.
+    pub fn end_frame(&mut self) {
         (self.set, self.was_held) = (false, self.held);
     }
 }

@@ -69,8 +69,8 @@ pub use loadout::Loadout;
 pub use plugin::{WeaponSystems, WeaponsPlugin};
 pub use projectile::{
     CatchUp, ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, PathEnd, PathSegment,
-    ProjectileAppeared, ProjectileDisappeared, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
-    ProjectileRules, ProjectilesInFlight, Trajectory,
+    ProjectileAppeared, ProjectileDisappeared, ProjectileDisplay, ProjectileEnd, ProjectileEndKind,
+    ProjectileLaunch, ProjectileRules, ProjectileTime, ProjectilesInFlight, Trajectory,
 };
 #[cfg(feature = "gizmos")]
 pub use shot_gizmos::ShotViewPlugin;

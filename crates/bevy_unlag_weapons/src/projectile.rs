@@ -7,6 +7,7 @@
 
 mod client;
 mod display;
+mod display_time;
 mod impact;
 mod launches;
 mod server;
@@ -14,7 +15,7 @@ mod trajectory;
 mod wire;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{TickSystems, VisualSystems, WorldGravity};
+use bevy_unlag_core::{OwnMoveDelay, TickSystems, VisualSystems, WorldGravity};
 
 use crate::{
     plugin::WeaponSystems,
@@ -24,6 +25,7 @@ use crate::{
 pub use client::{
     ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, ProjectileAppeared, ProjectileDisappeared,
 };
+pub use display_time::{ProjectileDisplay, ProjectileTime};
 pub(crate) use launches::{LaunchView, PendingLaunch, PendingLaunches};
 pub use server::ProjectilesInFlight;
 pub use trajectory::{PathEnd, PathSegment, Trajectory};
@@ -78,6 +80,8 @@ pub(crate) fn add(app: &mut App) {
         .init_resource::<ProjectilesInFlight>()
         .init_resource::<WorldGravity>()
         .init_resource::<display::DisplayedProjectiles>()
+        .init_resource::<ProjectileDisplay>()
+        .init_resource::<OwnMoveDelay>()
         .add_message::<ProjectileLaunch>()
         .add_message::<ProjectileEnd>()
         .add_message::<ProjectileAppeared>()

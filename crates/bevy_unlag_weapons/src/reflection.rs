@@ -9,7 +9,8 @@ pub(crate) fn register_types(app: &mut App) {
     bevy_unlag_core::register_types! { app:
         Aim, Arsenal, ArsenalAsset, ArsenalReplaced, ClearProjectiles, Damage, DisplayedProjectileHit,
         DrawnProjectile, FireRules, HeldWeapon, Loadout, OutgoingShotMessages, ProjectileAppeared,
-        ProjectileDisappeared, ProjectileEnd, ProjectileLaunch, ProjectileRules, RefusedShots, ShotFired,
+        ProjectileDisappeared, ProjectileDisplay, ProjectileEnd, ProjectileLaunch, ProjectileRules, RefusedShots,
+        ShotFired,
         ShotVerdict, SpreadSecret, Tracer, WeaponControls,
     }
 }

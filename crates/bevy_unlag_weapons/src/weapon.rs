@@ -70,6 +70,11 @@ pub enum Shot {
         /// Damage factor that applies after each pierced target. Default: 0.5.
         #[serde(default = "half")]
         pierced: f32,
+        /// Radius of the ray, in metres, for a weapon that forgives a near miss. The whole ball must pass: it also
+        /// stops at a wall that it touches. A ray with a radius pierces nothing. Default: 0.
+        #[serde(default)]
+        #[doc(alias = "TraceRadius")]
+        radius: f32,
     },
     /// Several rays at once.
     Pellets {
@@ -190,7 +195,7 @@ impl Weapon {
     pub fn rifle() -> Self {
         Self {
             name: "rifle".to_owned(),
-            shot: Shot::Ray { range: 200.0, pierce: 0, pierced: 0.5 },
+            shot: Shot::Ray { range: 200.0, pierce: 0, pierced: 0.5, radius: 0.0 },
             mode: FireMode::Auto,
             interval: 0.093_75,
             spread: Spread::default(),

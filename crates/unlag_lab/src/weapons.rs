@@ -4,6 +4,7 @@ mod blackouts;
 mod bytes;
 mod hard_link;
 mod projectiles;
+mod rockets;
 mod verdict;
 
 use crate::prelude::*;
@@ -15,5 +16,6 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     hard_link::measure(options, &mut figures)?;
     projectiles::measure(options, &mut figures)?;
     blackouts::measure(options, &mut figures)?;
+    rockets::measure(options, &mut figures)?;
     Ok(figures)
 }

@@ -74,9 +74,14 @@ fn check_weapon(weapon: &Weapon) -> Result<(), FieldError> {
 
 fn shot(shot: &Shot) -> Result<(), FieldError> {
     match *shot {
-        Shot::Ray { range, pierced, .. } => {
+        Shot::Ray { range, pierce, pierced, radius } => {
             within(range, Range("shot.range", 0.1, METRES))?;
-            within(pierced, Range("shot.pierced", 0.0, 1.0))
+            within(pierced, Range("shot.pierced", 0.0, 1.0))?;
+            within(radius, Range("shot.radius", 0.0, 10.0))?;
+            if radius > 0.0 && pierce > 0 {
+                return Err(("shot.pierce", "a ray with a radius pierces nothing; write 0".to_owned()));
+            }
+            Ok(())
         }
         Shot::Pellets { count, range } => {
             within(f32::from(count), Range("shot.count", 1.0, MAX_PELLETS as f32))?;

@@ -132,6 +132,9 @@ impl ViewCapture<'_, '_> {
         let far =
             |way: Vec3, range: f32| query.first_obstacle(eye, way, range).map_or(range, |wall| wall.distance);
         match weapon.shot {
+            Shot::Ray { range, radius, .. } if radius > 0.0 => {
+                vec![self.thick_ray(eye, round, (range, radius), filter)]
+            }
             Shot::Ray { range, pierce, .. } => {
                 let way = round.direction(round.seed, 0);
                 let drawn = query.cast_ray(eye, way, range, filter);
@@ -147,13 +150,7 @@ impl ViewCapture<'_, '_> {
                     ShotRay { to: eye + way * reach, drawn }
                 })
                 .collect(),
-            Shot::Beam { range, radius } => {
-                let way = round.direction(round.seed, 0);
-                let drawn = query.cast_ball(eye, way, range, radius, filter);
-                let wall =
-                    || query.first_obstacle_ball(eye, way, range, radius).map_or(range, |wall| wall.distance);
-                vec![ShotRay { to: eye + way * drawn.map_or_else(wall, |hit| hit.distance), drawn }]
-            }
+            Shot::Beam { range, radius } => vec![self.thick_ray(eye, round, (range, radius), filter)],
             Shot::Melee { reach, half_angle, half_height, .. } => {
                 let way = round.direction(round.seed, 0);
                 let facing = Transform::default().looking_to(way, round.up).rotation;
@@ -167,5 +164,22 @@ impl ViewCapture<'_, '_> {
             }
             Shot::Projectile(_) => Vec::new(),
         }
+    }
+
+    /// Traces a ray of some range and radius.
+    fn thick_ray(
+        &self,
+        eye: Vec3,
+        round: &PredictedShot,
+        (range, radius): (f32, f32),
+        filter: &RewindFilter<'_>,
+    ) -> ShotRay {
+        let way = round.direction(round.seed, 0);
+        let drawn = self.query.cast_ball(eye, way, range, radius, filter);
+        let wall = || {
+            let obstacle = self.query.first_obstacle_ball(eye, way, range, radius);
+            obstacle.map_or(range, |wall| wall.distance)
+        };
+        ShotRay { to: eye + way * drawn.map_or_else(wall, |hit| hit.distance), drawn }
     }
 }

@@ -5,13 +5,13 @@ mod launch;
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::{
-    CurrentTick, DrawnPose, DrawnViewTime, LocalControl, NetId, NetRole, PoseSample, PoseSampler, Tick,
-    ViewTime, WorldGravity,
+    CurrentTick, DrawnPose, DrawnViewTime, LocalControl, NetId, NetRole, OwnMoveDelay, PoseSample,
+    PoseSampler, Tick, ViewTime, WorldGravity,
 };
 use bevy_unlag_rewind::{DrawnQuery, TargetHit, Team};
 
 use super::{
-    ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
+    ProjectileDisplay, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
     display::{DisplayedProjectiles, key_of},
 };
 use crate::{
@@ -124,14 +124,16 @@ type Pawn = (Entity, &'static NetId, &'static NetRole, Option<&'static DrawnPose
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct DisplayContext<'w, 's> {
     view: Res<'w, DrawnViewTime>,
-    tick: Res<'w, CurrentTick>,
-    fixed: Res<'w, Time<Fixed>>,
+    pub(super) display: Res<'w, ProjectileDisplay>,
+    pub(super) delay: Res<'w, OwnMoveDelay>,
+    pub(super) tick: Res<'w, CurrentTick>,
+    pub(super) fixed: Res<'w, Time<Fixed>>,
     time: Res<'w, Time>,
-    sampler: Res<'w, PoseSampler>,
-    arsenal: Res<'w, Arsenal>,
+    pub(super) sampler: Res<'w, PoseSampler>,
+    pub(super) arsenal: Res<'w, Arsenal>,
     rules: Res<'w, FireRules>,
     gravity: Res<'w, WorldGravity>,
-    pawns: Query<'w, 's, Pawn>,
+    pub(super) pawns: Query<'w, 's, Pawn>,
     teams: Query<'w, 's, &'static Team>,
     query: DrawnQuery<'w, 's>,
 }

@@ -95,6 +95,10 @@ pub(crate) struct DisplayedProjectile {
     /// Whether its age follows the view time of the screen, or real time where the screen shows no remote
     /// pawns.
     pub on_screen_time: bool,
+    /// Ticks by which it is drawn ahead of the screen's time.
+    pub lead: f64,
+    /// Whether it has passed near the own pawn, so that it is drawn at the server's time.
+    pub is_dodged: bool,
     /// Displayed offset from the path, its remaining duration and its total duration in seconds.
     offset: (Vec3, f32, f32),
     /// The shooter, if it is the local player.
@@ -128,6 +132,8 @@ impl DisplayedProjectile {
             entity: None,
             age: 0.0,
             on_screen_time: true,
+            lead: 0.0,
+            is_dodged: false,
             offset: (Vec3::ZERO, 0.0, 1.0),
             own,
             confirmed: false,
@@ -142,7 +148,7 @@ impl DisplayedProjectile {
     /// view time; negative before the shot.
     pub fn age_at(&self, screen: Option<ViewTime>, frame: f64) -> f64 {
         match screen.filter(|_| self.on_screen_time) {
-            Some(time) => time.since(self.launch.time) as f64 / SUB_TICKS as f64,
+            Some(time) => time.since(self.launch.time) as f64 / SUB_TICKS as f64 + self.lead,
             None => self.age + frame,
         }
     }

@@ -80,8 +80,10 @@ impl HitTests {
             throw: Vec3::ZERO,
         };
         match weapon.shot {
-            Shot::Ray { range, pierce: 0, .. } => {
+            Shot::Ray { range, pierce: 0, radius, .. } => {
                 let answer = match claimed {
+                    // The radius is the forgiveness.
+                    _ if radius > 0.0 => then.cast_ball(eye, direction, range, radius),
                     Some(claimed) => then.cast_ray_claimed(eye, direction, range, claimed),
                     None => then.cast_ray(eye, direction, range),
                 };
@@ -89,7 +91,7 @@ impl HitTests {
                 let hit = answer.ok().filter(|hit| !blocks(hit));
                 self.struck.extend(hit.map(|hit| struck(hit, direction, 1.0)));
             }
-            Shot::Ray { range, pierce, pierced } => {
+            Shot::Ray { range, pierce, pierced, .. } => {
                 let answer =
                     then.cast_ray_all(eye, direction, range, WallPenetration::Stop, &mut self.pierced);
                 let wall = answer.ok().flatten().map(|wall| wall.distance);

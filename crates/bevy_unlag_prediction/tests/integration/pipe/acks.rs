@@ -204,7 +204,8 @@ fn stale_acks_and_moves_change_nothing() {
                 }
             }
         }
-        assert_eq!((pair.corrections(), pair.server.stats().extrapolated_moves), (1, 0));
+        let changes = pair.client.stats().server_changes();
+        assert_eq!((changes, pair.corrections(), pair.server.stats().extrapolated_moves), (1, 0, 0));
         pair.log.hash
     };
     assert_eq!(hash(true), hash(false));
@@ -222,6 +223,7 @@ fn ack_of_another_epoch_is_ignored() {
         queued_moves: 0,
         ack_delay: core::time::Duration::ZERO,
         lag: 0,
+        delay: 0,
         loss: Default::default(),
         resolving: false,
         outcomes: 0,

@@ -121,6 +121,7 @@ fn ack() -> impl Strategy<Value = Ack> {
                     queued_moves,
                     ack_delay,
                     lag,
+                    delay: lag / 2,
                     loss,
                     resolving,
                     outcomes,

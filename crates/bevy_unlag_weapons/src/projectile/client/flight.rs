@@ -44,6 +44,7 @@ impl DisplayContext<'_, '_> {
             return shown.known_for < APPEARANCE_TIMEOUT;
         }
         let frame = f64::from(self.time.delta_secs() / self.sampler.tick_seconds.max(1e-6));
+        self.update_lead(shown, view, frame);
         let now = shown.age_at(view, frame);
         if now < 0.0 && shown.entity.is_none() {
             // The view time of this screen is still before the shot.

@@ -31,8 +31,8 @@ fn damage_at(metres: f32, shot: Shot, falloff: Falloff) -> (f32, f32) {
 fn damage_of_a_hit_falls_off_with_its_distance() {
     let body = Weapon::rifle().damage.body;
     for (shot, hits) in [
-        (Shot::Ray { range: 50.0, pierce: 0, pierced: 0.5 }, 1.0),
-        (Shot::Ray { range: 50.0, pierce: 1, pierced: 0.5 }, 1.0),
+        (Shot::Ray { range: 50.0, pierce: 0, pierced: 0.5, radius: 0.0 }, 1.0),
+        (Shot::Ray { range: 50.0, pierce: 1, pierced: 0.5, radius: 0.0 }, 1.0),
         (Shot::Pellets { count: 6, range: 50.0 }, 6.0),
     ] {
         for (metres, share) in [(3.0, Some(1.0)), (7.0, None), (10.0, None), (13.0, None), (20.0, Some(0.4))]

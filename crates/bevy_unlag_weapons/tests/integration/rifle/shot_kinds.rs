@@ -43,16 +43,20 @@ fn melee_hits_beside_the_aim_and_only_within_its_reach() {
 }
 
 #[test]
-fn beam_radius_is_the_same_on_the_screen_and_on_the_server() {
+fn radius_of_a_beam_or_ray_is_the_same_on_the_screen_and_on_the_server() {
     for (radius, hits) in [(0.0, [None; 2]), (0.5, DUMMY)] {
-        let beam = Weapon { shot: Shot::Beam { range: 40.0, radius }, ..Weapon::rifle() };
-        assert_eq!(first(&beam, Vec3::new(0.6, 0.0, -8.0), Vec3::new(0.0, 1.3, -8.0)), hits, "{radius}");
+        let ray = Shot::Ray { range: 40.0, pierce: 0, pierced: 0.5, radius };
+        for shot in [Shot::Beam { range: 40.0, radius }, ray] {
+            let weapon = Weapon { shot, ..Weapon::rifle() };
+            let hit = first(&weapon, Vec3::new(0.6, 0.0, -8.0), Vec3::new(0.0, 1.3, -8.0));
+            assert_eq!(hit, hits, "{shot:?}");
+        }
     }
 }
 
 #[test]
 fn piercing_shot_is_drawn_to_its_last_target() {
-    let shot = Shot::Ray { range: 50.0, pierce: 2, pierced: 0.5 };
+    let shot = Shot::Ray { range: 50.0, pierce: 2, pierced: 0.5, radius: 0.0 };
     let mut range = Range::with(Weapon { shot, ..Weapon::rifle() });
     range.aim_at(Vec3::new(0.0, 1.3, -10.0));
     range.hold(true, 1);

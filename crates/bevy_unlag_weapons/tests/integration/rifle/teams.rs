@@ -20,12 +20,17 @@ struct Trial {
 }
 
 fn trials() -> [Trial; 5] {
-    let ray = Shot::Ray { range: 50.0, pierce: 0, pierced: 0.5 };
+    let ray = Shot::Ray { range: 50.0, pierce: 0, pierced: 0.5, radius: 0.0 };
     let melee = Shot::Melee { reach: 2.0, half_angle: 40.0, half_height: 0.6, backstab: 1.0 };
     let trial = |name, shot, mode, distance| Trial { name, shot, mode, distance };
     [
         trial("ray", ray, FireMode::Semi, 10.0),
-        trial("piercing ray", Shot::Ray { range: 50.0, pierce: 2, pierced: 0.5 }, FireMode::Semi, 10.0),
+        trial(
+            "piercing ray",
+            Shot::Ray { range: 50.0, pierce: 2, pierced: 0.5, radius: 0.0 },
+            FireMode::Semi,
+            10.0,
+        ),
         trial("pellets", Shot::Pellets { count: 6, range: 50.0 }, FireMode::Semi, 10.0),
         trial("beam", Shot::Beam { range: 50.0, radius: 0.05 }, FireMode::Auto, 10.0),
         trial("melee", melee, FireMode::Semi, 1.4),
