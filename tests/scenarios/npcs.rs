@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{HostSoldierPawn, NpcControls, NpcPawn, movement::LocalMovesPlugin, prelude::*};
+use bevy_unlag::{
+    HostSoldierPawn, NpcControls, NpcPawn, link_conditioner::LinkPreset, movement::LocalMovesPlugin,
+    prelude::*,
+};
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
 fn level(mut commands: Commands) {
@@ -79,4 +82,38 @@ fn controls_move_a_character_along_its_view() {
     game.run(Duration::from_secs(2));
     let way = position::<With<NpcControls>>(&mut game) - from;
     assert!((way.x - 12.0).abs() < 1.0 && way.z.abs() < 0.1, "{way}");
+}
+
+#[test]
+fn client_sees_a_character_where_the_server_had_it() {
+    let mut game = SteppedApps::new(listen_server());
+    let mut client = headless_app();
+    client
+        .add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()))
+        .add_systems(Startup, level);
+    game.join(client, LinkPreset::find("LAN").expect("a built-in preset")).expect("the client joins");
+    game.run(Duration::from_secs(2));
+    let world = game.server.world_mut();
+    let mut npcs = world.query::<&mut NpcControls>();
+    npcs.single_mut(world).expect("the character is there").0.set_axes(Vec2::Y);
+    game.run(Duration::from_secs(2));
+    let world = game.server.world_mut();
+    let mut named = world.query_filtered::<&NetId, With<NpcControls>>();
+    let id = *named.single(world).expect("the character has an id");
+    let there = position::<With<NpcControls>>(&mut game);
+    let drawn = |game: &mut SteppedApps| {
+        let world = game.clients[0].world_mut();
+        let mut pawns = world.query::<(&NetId, &DrawnPose)>();
+        let found = pawns.iter(world).find(|(other, _)| **other == id);
+        found.expect("the client draws the character").1.pose.position
+    };
+    // At 6 m/s, as late as the screen is.
+    let behind = drawn(&mut game).distance(there);
+    assert!((0.1..1.0).contains(&behind), "{behind} m behind the server");
+    let mut nearest = f32::INFINITY;
+    for _ in 0..60 {
+        game.run(Duration::from_millis(4));
+        nearest = nearest.min(drawn(&mut game).distance(there));
+    }
+    assert!(nearest < 0.05, "it passes {nearest} m from where the server had the character");
 }

@@ -205,6 +205,21 @@ fn assert_drawn_in_place(game: &mut SteppedApps, frames: usize) {
     assert!(farthest < 0.02, "the rider is drawn {farthest} m from its place on the platform");
 }
 
+/// Asserts that the server confirmed what the second client's screen showed of its shots, and nothing else.
+fn assert_judged_as_drawn(game: &SteppedApps) {
+    let world = game.clients[1].world();
+    let now = world.resource::<CurrentTick>().0;
+    let (mut hits, mut misses) = (0, 0);
+    for (shot, (drawn, result)) in &world.resource::<Shots>().0 {
+        // The verdicts of the last shots are under way.
+        let Some(drawn) = drawn.filter(|_| now.since(*shot) > 64) else { continue };
+        let is_hit = matches!(result, Some(ShotResult::Hit(_)));
+        assert_eq!(drawn, is_hit, "{shot:?}: {result:?}");
+        *(if drawn { &mut hits } else { &mut misses }) += 1;
+    }
+    assert!(hits >= 12, "{hits} hits and {misses} misses");
+}
+
 #[test]
 fn rider_of_a_called_lift_is_predicted_and_drawn_on_it() {
     let mut game = start(2, link(150, 0.05));
@@ -243,17 +258,7 @@ fn shots_at_the_rider_of_a_called_lift_are_confirmed() {
         call(&mut game, up);
         game.run(seconds(3.0));
     }
-    let world = game.clients[1].world();
-    let now = world.resource::<CurrentTick>().0;
-    let (mut hits, mut misses) = (0, 0);
-    for (shot, (drawn, result)) in &world.resource::<Shots>().0 {
-        // The verdicts of the last shots are under way.
-        let Some(drawn) = drawn.filter(|_| now.since(*shot) > 64) else { continue };
-        let is_hit = matches!(result, Some(ShotResult::Hit(_)));
-        assert_eq!(drawn, is_hit, "{shot:?}: {result:?}");
-        *(if drawn { &mut hits } else { &mut misses }) += 1;
-    }
-    assert!(hits >= 12, "{hits} hits and {misses} misses");
+    assert_judged_as_drawn(&game);
 }
 
 #[test]

@@ -127,10 +127,11 @@ impl Scene {
         self.client.update();
         self.up.push_back(take_moves(&mut self.client, self.own));
         let Some(stats) = self.client.world().get::<PredictionStats>(self.own) else { return };
+        let corrected = stats.corrections + u64::from(stats.server_changes());
         if tick < 64 {
-            self.corrected = stats.corrections;
-        } else if stats.corrections > self.corrected {
-            self.corrected = stats.corrections;
+            self.corrected = corrected;
+        } else if corrected > self.corrected {
+            self.corrected = corrected;
             let length = f64::from(stats.last_replay);
             self.lengths.push(length);
             self.replays

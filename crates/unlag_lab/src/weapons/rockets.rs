@@ -122,7 +122,8 @@ fn compare(game: &SteppedApps, shots: usize) -> Result<Dodged, String> {
         return Err(format!("only {} of {shots} rockets were launched", truth.launches.len()));
     }
     for launch in &truth.launches {
-        let path = Trajectory::new(launch, &rocket(), tick_seconds);
+        // Without gravity it flies straight ahead.
+        let (from, velocity) = Trajectory::new(launch, &rocket(), tick_seconds).at(0.0);
         let mut last: Option<Vec3> = None;
         for (now, _, position, seconds) in drawn.iter().filter(|(_, shot, ..)| *shot == launch.shot) {
             if let Some(last) = last.filter(|_| *seconds > 1e-4) {
@@ -133,7 +134,7 @@ fn compare(game: &SteppedApps, shots: usize) -> Result<Dodged, String> {
             let Some(run) = truth.runs.get(&now.tick) else { continue };
             let server_time = ViewTime { tick: *run, fraction: now.fraction };
             let age = server_time.since(launch.time) as f64 / SUB_TICKS as f64;
-            let there = path.at(age).0;
+            let there = from + velocity * (age as f32 * tick_seconds);
             if age > 0.0 && there.distance(PLACES[1] + Vec3::Y) < NEAR {
                 dodged.errors.push(f64::from(there.distance(*position)) * 100.0);
             }
