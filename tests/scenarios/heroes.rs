@@ -108,7 +108,12 @@ fn dashes_and_teleports_of_the_shooter_happen_once_on_owner_and_server_and_need_
 fn abilities_take_effect_once_on_every_screen_at_300_ms_with_loss_and_forced_corrections() {
     let conditions = LinkConditions { latency: seconds(0.15), loss: 0.1, ..default() };
     let (mut played, corrections) = play(conditions, 0.2, 40.0);
-    assert!(corrections.iter().all(|corrections| *corrections > 50), "the control: {corrections:?}");
+    // Forced corrections change nothing, so they only count as replays.
+    let replayed = played.clients.iter_mut().map(|client| stats(client).replayed).min();
+    assert!(
+        replayed.is_some_and(|moves| moves > 500),
+        "the control: {replayed:?} replayed moves, {corrections:?}"
+    );
     let expected = played.server.world().resource::<Shown>().0.clone();
     let on_server = played.server.world().resource::<Uses>().0.clone();
     assert_eq!(expected.len(), 2);

@@ -24,8 +24,7 @@ fn errors(game: &Match) -> Vec<f64> {
     clients
         .map(|(i, client)| {
             let world = client.world();
-            // The clock estimates on the time of the game, which steering makes longer or shorter.
-            let now = world.resource::<GameClock>().seconds(world.resource::<Time<Real>>());
+            let now = world.resource::<GameClock>().unsteered_seconds(world.resource::<Time<Real>>());
             let taken = world.resource::<ServerClock>().now(now + game.client_age(i).as_secs_f64());
             (taken.unwrap_or(f64::NAN) - truth) * tick_seconds * 1_000.0
         })

@@ -54,13 +54,16 @@ fn damage_depends_on_the_zone_and_the_distance_of_the_hit() {
     let places = [Vec3::ZERO, Vec3::new(0.0, 0.05, -6.0), Vec3::new(9.0, 0.05, -24.0)];
     let mut range = ShootingRange::start(thin, &places, 3);
     let mut zones = Vec::new();
-    for (target, height) in
-        [(NetId(2), 1.7), (NetId(2), 1.2), (NetId(2), 0.3), (NetId(3), 1.7), (NetId(3), 1.2)]
+    // Beside the middle: there is nothing between the legs.
+    let [head, chest, leg] = [1.65, 1.2, 0.3].map(|height| Vec3::new(0.08, height, 0.0));
+    for (target, at) in
+        [(NetId(2), head), (NetId(2), chest), (NetId(2), leg), (NetId(3), head), (NetId(3), chest)]
     {
         let eye = range.eye(0);
-        let (client, server) = fire_at(&mut range, target, Vec3::Y * height);
-        let drawn = client.fired[0].drawn().expect("the screen shows a hit");
-        let [damage] = server.damage[..] else { panic!("{target:?} at {height} m: {:?}", server.damage) };
+        let (client, server) = fire_at(&mut range, target, at);
+        let drawn = client.fired[0].drawn();
+        let drawn = drawn.unwrap_or_else(|| panic!("the screen shows no hit of {target:?} at {at}"));
+        let [damage] = server.damage[..] else { panic!("{target:?} at {at}: {:?}", server.damage) };
         let distance = eye.distance(damage.point);
         let (hits, expected) = (damage.hits, damage_table().to(drawn.group, distance));
         let counted = match drawn.group {

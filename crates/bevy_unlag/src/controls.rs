@@ -262,6 +262,7 @@ pub(crate) fn add_character<C: Character>(app: &mut App) {
             (
                 sample_input::<C>.in_set(MoveSystems::Sample),
                 unused_controls::report_unused_controls::<C>
+                    .in_set(TickSystems)
                     .after(MoveSystems::Extend)
                     .before(MoveSystems::Step),
             )

@@ -19,8 +19,9 @@ pub struct GameClock {
     steering: f64,
     /// Seconds of the last frame.
     delta: f64,
-    /// Seconds by which this time line is ahead of real time.
+    /// Seconds by which this time line is ahead of real time, and the part of them that is due to steering.
     ahead: f64,
+    steered: f64,
     /// Seconds of real time since the last change of the speed.
     since_change: f64,
 }
@@ -28,7 +29,7 @@ pub struct GameClock {
 impl Default for GameClock {
     fn default() -> Self {
         // No change so far.
-        Self { speed: 1.0, steering: 1.0, delta: 0.0, ahead: 0.0, since_change: 1e6 }
+        Self { speed: 1.0, steering: 1.0, delta: 0.0, ahead: 0.0, steered: 0.0, since_change: 1e6 }
     }
 }
 
@@ -67,6 +68,13 @@ impl GameClock {
         real.elapsed_secs_f64() + self.ahead
     }
 
+    /// Returns the time in seconds at the start of this frame as if the clock were not steered: a steady time line for
+    /// measurements of the server's.
+    #[must_use]
+    pub fn unsteered_seconds(&self, real: &Time<Real>) -> f64 {
+        real.elapsed_secs_f64() + (self.ahead - self.steered)
+    }
+
     /// Returns the seconds of this frame.
     #[must_use]
     pub fn delta_seconds(&self) -> f64 {
@@ -84,6 +92,7 @@ impl GameClock {
         let speed = self.speed * self.steering;
         self.delta = seconds * speed;
         self.ahead += seconds * (speed - 1.0);
+        self.steered += seconds * (speed - self.speed);
         self.since_change += seconds;
     }
 }

@@ -76,9 +76,9 @@ impl FrameTime<'_> {
         began.map_or(0.0, |began| began.elapsed().as_secs_f64())
     }
 
-    /// Returns the current time in seconds, on the time line of [`GameClock`].
+    /// Returns the current time in seconds, on the unsteered time line of [`GameClock`].
     fn now(&self) -> f64 {
-        self.game.seconds(&self.real) + self.since_frame() * self.game.speed() * self.game.steering()
+        self.game.unsteered_seconds(&self.real) + self.since_frame() * self.game.speed()
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn check_setup<M: MoveModel>(
 
 /// Reports pawns whose model lacks its configuration: no move of them runs.
 pub(crate) fn report_missing_config<M: MoveModel>(
-    pawns: Query<(), With<M::State>>,
+    pawns: Query<(), Or<(With<M::State>, With<SavedMoves<M>>)>>,
     mut findings: ResMut<SetupDiagnostics>,
 ) {
     if !pawns.is_empty() {

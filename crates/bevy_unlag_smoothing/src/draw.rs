@@ -62,7 +62,8 @@ pub(crate) fn draw(
                     // current.
                     let since = (now - proxy.updated_at).max(0.0) / tick_seconds;
                     let guess = ViewTime::after(newest.tick, since);
-                    let present = server.view_time(now).filter(|time| time.since(guess) > 0);
+                    let server_now = game.unsteered_seconds(&real);
+                    let present = server.view_time(server_now).filter(|time| time.since(guess) > 0);
                     let time = proxy.draw_at(present.unwrap_or(guess));
                     ViewStamp::Extrapolated { from: newest.tick, time }
                 }

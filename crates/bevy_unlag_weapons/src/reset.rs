@@ -6,16 +6,19 @@ use bevy_unlag_core::{MatchReset, ServerLeft};
 use crate::{
     projectile::{ClearProjectiles, ProjectilesInFlight},
     shot_messages::OutgoingShotMessages,
-    unanswered::UnansweredShots,
+    unanswered::{UnansweredShots, missing_move},
+    verdict::ShotVerdict,
 };
 
 pub(crate) fn plugin(app: &mut App) {
     app.add_message::<ClearProjectiles>().add_observer(reset_match).add_observer(
         |_: On<ServerLeft>,
          mut forget: MessageWriter<ClearProjectiles>,
-         mut unanswered: ResMut<UnansweredShots>| {
+         mut unanswered: ResMut<UnansweredShots>,
+         mut verdicts: MessageWriter<ShotVerdict>| {
             forget.write(ClearProjectiles);
-            unanswered.clear();
+            // No server will answer them any more.
+            verdicts.write_batch(unanswered.take().map(missing_move));
         },
     );
 }

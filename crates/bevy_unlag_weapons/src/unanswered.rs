@@ -29,9 +29,9 @@ struct UnansweredShot {
 }
 
 impl UnansweredShots {
-    /// Forgets all shots, for another server.
-    pub fn clear(&mut self) {
-        self.0.clear();
+    /// Takes all shots: their server is left.
+    pub fn take(&mut self) -> impl Iterator<Item = Tick> + use<> {
+        core::mem::take(&mut self.0).into_iter().map(|known| known.shot)
     }
 
     fn add(&mut self, shooter: Entity, shot: Tick) {
@@ -103,10 +103,12 @@ pub(crate) fn answer_missed_shots(
         unanswered.acknowledge(acked, now, &mut missed);
     }
     unanswered.expire(is_steered, now, &mut missed);
-    for shot in missed.drain(..) {
-        let result = ShotResult::Refused(ShotRefusal::MissingMove);
-        verdicts.write(ShotVerdict { shot, clamped: false, result });
-    }
+    verdicts.write_batch(missed.drain(..).map(missing_move));
+}
+
+/// Returns the client's own answer to a shot that the server will not answer.
+pub(crate) fn missing_move(shot: Tick) -> ShotVerdict {
+    ShotVerdict { shot, clamped: false, result: ShotResult::Refused(ShotRefusal::MissingMove) }
 }
 
 #[cfg(test)]

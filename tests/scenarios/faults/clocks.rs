@@ -65,6 +65,9 @@ fn fight_with_clock(speed: f64, steer_clock: bool) -> (ShotStats, f32) {
     let mut game = start(MatchOptions { players: 3, conditions, seed: 3, ..default() });
     game.clients[0].world_mut().resource_mut::<PredictionConfig>().steer_clock = steer_clock;
     game.set_clock(0, speed);
+    // A clock whose speed changes in the middle of a game is caught up with within seconds.
+    game.set_firing(false);
+    game.run(seconds(15.0));
     game.set_firing(true);
     let mut delay = f32::INFINITY;
     for _ in 0..45 {

@@ -21,7 +21,7 @@ const INITIAL_SECONDS: f64 = 2.0;
 /// Unanswered pings of a link.
 #[derive(Component)]
 struct UnansweredPings {
-    /// Send time of each ping, in seconds of [`GameClock`](bevy_unlag_core::GameClock), indexed by the lowest
+    /// Send time of each ping, in unsteered seconds of [`GameClock`](bevy_unlag_core::GameClock), indexed by the lowest
     /// bits of its id.
     sent: [Option<(u16, f64)>; MAX_UNANSWERED],
     next: u16,

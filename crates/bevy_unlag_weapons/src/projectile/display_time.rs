@@ -6,10 +6,11 @@ use bevy_unlag_core::{SUB_TICKS, ViewTime};
 use super::{client::DisplayContext, display::DisplayedProjectile};
 use crate::weapon::Shot;
 
-/// Share of the time until a projectile is nearest to the own pawn in which it catches up with the server.
-const CATCH_UP_SHARE: f64 = 0.6;
+/// Share of the remaining time until a projectile is nearest to the own pawn in which it would catch up with the server
+/// at its present speed. What is missing shrinks with the fourth power of that time.
+const CATCH_UP_SHARE: f64 = 0.25;
 /// Least speed at which it catches up, in ticks per tick.
-const LEAST_CATCH_UP: f64 = 0.5;
+const LEAST_CATCH_UP: f64 = 1.0;
 /// Largest share of its speed that a projectile loses while the delay of the own moves or of playout changes.
 const LARGEST_SLOWDOWN: f64 = 0.25;
 /// Seconds ahead for which the path of a projectile is compared with the own pawn's place.

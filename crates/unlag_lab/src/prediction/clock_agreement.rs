@@ -6,6 +6,8 @@ use crate::{agreement::CONTROL, prelude::*};
 
 /// Speeds of the player's clock relative to the server's.
 const SPEEDS: [f64; 7] = [0.95, 0.98, 0.99, 0.995, 0.998, 1.01, 1.05];
+/// Time after the change of the clock's speed in which no shots count.
+const SETTLING: Duration = Duration::from_secs(15);
 /// Speed of the control, whose clock is not steered.
 const UNSTEERED: f64 = 0.95;
 
@@ -21,6 +23,9 @@ fn play(speed: f64, steer_clock: bool, seconds: f64, seed: u64) -> Result<Played
     let mut game = Match::start(&options)?;
     game.clients[0].world_mut().resource_mut::<PredictionConfig>().steer_clock = steer_clock;
     game.set_clock(0, speed);
+    // A speed that changes in the middle of a game, as here, is caught up with within seconds.
+    game.set_firing(false);
+    game.run(SETTLING);
     game.set_firing(true);
     let mut delay = f32::INFINITY;
     for _ in 0..(seconds.ceil() as u32) {

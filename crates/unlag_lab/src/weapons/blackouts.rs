@@ -42,7 +42,9 @@ fn record(
         }
     }
     let now = time.elapsed_secs_f64();
-    record.corrections.extend(corrections.read().map(|correction| (now, correction.error)));
+    // A death or respawn is no consequence of the link.
+    let own = corrections.read().filter(|correction| correction.cause != CorrectionCause::ServerChange);
+    record.corrections.extend(own.map(|correction| (now, correction.error)));
 }
 
 /// Sums over the players of a match.

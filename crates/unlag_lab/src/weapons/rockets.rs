@@ -13,7 +13,7 @@ const SPEED: f32 = 26.0;
 /// Places of the shooter and the bystander: the rocket passes at 1.5 m.
 const PLACES: [Vec3; 2] = [Vec3::ZERO, Vec3::new(1.5, 0.0, -30.0)];
 /// Distance from the bystander within which the rocket counts, in metres.
-const NEAR: f32 = 6.0;
+const NEAR: f32 = 3.0;
 
 fn rocket() -> Projectile {
     Projectile { speed: SPEED, radius: 0.05, gravity: 0.0, life: 3.0, bounce: None, splash: None }

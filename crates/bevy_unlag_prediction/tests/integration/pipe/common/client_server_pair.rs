@@ -175,6 +175,19 @@ impl<M: TestModel> Pair<M> {
         }
     }
 
+    /// Runs until the client has had a frame in which the server changed its pawn.
+    ///
+    /// # Panics
+    ///
+    /// After five seconds without one.
+    pub fn run_until_server_change(&mut self) {
+        let limit = self.seconds() + 5.0;
+        while self.client.stats().server_changes() == 0 {
+            assert!(self.seconds() < limit, "no change by the server: {:?}", self.client.stats());
+            self.run_client_frame();
+        }
+    }
+
     /// Runs until the server has had a frame.
     pub fn run_server_frame(&mut self) {
         let due = self.server.next;
