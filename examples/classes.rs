@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example classes`: a server and two clients in one process, on stepped time, over a link
 //! of 150 ms with 5 % loss. The second player changes class at its respawn. Prints what it promises, and exits
-//! with 1 if a promise does not hold.
+//! with 1 if a promise does not hold. With `--mismatch` the clients lack the heavy class: the control.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -18,7 +18,7 @@ const GATE: f32 = 0.9;
 
 /// The same on both sides. Class 0 is the configuration itself.
 fn classes(app: &mut App) {
-    let mut scout = CapsuleConfig { max_walk_speed: 8.0, jump_speed: 6.0, ..default() };
+    only_scouts(app);
     let heavy = CapsuleConfig {
         max_walk_speed: 4.0,
         jump_speed: 3.0,
@@ -28,7 +28,12 @@ fn classes(app: &mut App) {
         eye_height: 2.2,
         ..default()
     };
-    scout.add_class(heavy).expect("there are two classes");
+    app.world_mut().resource_mut::<CapsuleConfig>().add_class(heavy).expect("there are two classes");
+}
+
+/// The game without its second class.
+fn only_scouts(app: &mut App) {
+    let scout = CapsuleConfig { max_walk_speed: 8.0, jump_speed: 6.0, ..default() };
     app.insert_resource(scout).add_systems(Startup, |mut commands: Commands| {
         commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
         // A gate in the way of each player: too narrow for the heavy soldier.
@@ -54,9 +59,9 @@ fn server() -> App {
 }
 
 /// A client that runs and jumps.
-fn client() -> App {
+fn client(game: fn(&mut App)) -> App {
     let mut app = headless_app();
-    app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), classes));
+    app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), game));
     app.add_systems(PreUpdate, |time: Res<Time>, mut own: Query<&mut InputAccumulator>| {
         for mut input in &mut own {
             input.axes(Vec2::Y);
@@ -105,11 +110,13 @@ fn class_everywhere(game: &mut SteppedApps, id: u16) -> Vec<(PawnClass, f32)> {
 }
 
 fn main() -> ExitCode {
+    let mismatch = std::env::args().any(|argument| argument == "--mismatch");
+    let game_of_clients = if mismatch { only_scouts } else { classes };
     let mut game = SteppedApps::new(server());
     for seed in 0..2 {
         let mut sim = NetSim::new(seed);
         sim.set(LinkConditions { latency: Duration::from_millis(75), loss: 0.05, ..default() });
-        game.join_over(client(), sim).expect("a client can join");
+        game.join_over(client(game_of_clients), sim).expect("a client can join");
     }
     game.run(Duration::from_secs(3));
     let ids: Vec<u16> = {
@@ -118,6 +125,10 @@ fn main() -> ExitCode {
         ids.sort_unstable();
         ids
     };
+    if ids.len() < 2 {
+        println!("FAIL players in the match: {}", ids.len());
+        return ExitCode::FAILURE;
+    }
     let first = speeds_and_jumps(&mut game);
     let known = class_everywhere(&mut game, ids[0]);
     let scout = class_everywhere(&mut game, ids[1])[0].1;

@@ -3,13 +3,14 @@
 //!
 //! `cargo run --release --manifest-path tests/guests/Cargo.toml`: a server and a client in one process, on
 //! stepped time, over a link of 80 ms. Prints what it promises, and exits with 1 if a promise does not hold.
+//! With `-- --no-pings` the client sends none of lightyear's pings: the control, in which no input leaves it.
 
 use bevy::{
     ecs::entity::{EntityMapper, MapEntities},
     prelude::*,
 };
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
+use bevy_unlag::{link_conditioner::LinkConditions, net::LightyearPings, prelude::*};
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 use lightyear::prelude::{
     client::{ClientPlugins, input::InputSystems},
@@ -109,13 +110,16 @@ fn server() -> App {
     app
 }
 
-fn client() -> App {
+fn client(pings: bool) -> App {
     let mut app = headless_app();
     app.add_plugins((game_client, UnlagClientPlugins::default(), PlayerControlsPlugin::default()))
         .add_systems(Startup, level)
         .add_systems(PreUpdate, |mut own: Query<&mut InputAccumulator>| {
             own.iter_mut().for_each(|mut input| input.axes(Vec2::Y));
         });
+    if !pings {
+        app.insert_resource(LightyearPings { interval: None });
+    }
     // Only because time is stepped: lightyear measures round trips by the wall clock, so a margin in ticks
     // takes their place.
     let sync = SyncConfig { jitter_margin: 16.0, ..default() };
@@ -124,10 +128,11 @@ fn client() -> App {
 }
 
 fn main() -> ExitCode {
+    let pings = !std::env::args().any(|argument| argument == "--no-pings");
     let mut game = SteppedApps::new(server());
     let mut sim = NetSim::new(1);
     sim.set(LinkConditions { latency: Duration::from_millis(40), loss: 0.01, ..LinkConditions::PERFECT });
-    game.join_over(client(), sim).expect("a client can join");
+    game.join_over(client(pings), sim).expect("a client can join");
     game.run(Duration::from_secs(10));
 
     let crane = |app: &mut App| {

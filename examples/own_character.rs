@@ -1,16 +1,15 @@
 //! A character of a game's own: a drone with its own input, state, step, hit sphere and weapon.
 //!
-//! `cargo run --release --example own_character -- --headless`: two apps over UDP, never a window.
-//! Prints what it promises (no corrections, 95 % of drawn hits confirmed); exit code 1 if that does not hold.
+//! `cargo run --release --example own_character`: two apps over UDP, without a window. Prints what it promises (no
+//! corrections, 95 % of drawn hits confirmed); exit code 1 if that does not hold, as with `--no-rewind`.
 
 use bevy::{app::ScheduleRunnerPlugin, ecs::error::warn, prelude::*, state::app::StatesPlugin};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::core::{LimbRig, PawnClass, StepContext, Wire, look_direction};
-use bevy_unlag::rewind::{BodyBounds, HitBox};
-use bevy_unlag::{Character, CharacterPawn, Characters, ControlSystems, NpcControls, NpcPawn, Side};
-use bevy_unlag::{link_conditioner::LinkConditions, prelude::*, weapons::ShotResult, weapons::WithWeapons};
+use bevy_unlag::{Character, ControlSystems, Side, prelude::*, weapons::ShotResult, weapons::WithWeapons};
+use bevy_unlag::{link_conditioner::LinkConditions, rewind::BodyBounds, rewind::HitBox, rewind::RewindMode};
 use lightyear::prelude::{Client, Connect, LocalAddr, UdpIo, server::Start};
-use std::{thread, time::Duration};
+use std::{env, net::SocketAddr, net::UdpSocket, thread, time::Duration};
 
 /// The model, with its tuning: thrust in m/s², and the share of the speed that is lost per second.
 #[derive(Resource)]
@@ -78,28 +77,30 @@ impl Character for Drone {
         let sphere = HitBox::new(0, HitGroup::Body, Collider::ball(0.5));
         (HitBoxes::new([sphere], BodyBounds::ball(0.5)), LimbRig::rigid())
     }
-
     fn apply_controls(input: &mut DroneInput, controls: &CapsuleInput) {
         *input = DroneInput { stick: controls.axes(), yaw: controls.yaw, pitch: controls.pitch };
     }
-
     fn build(app: &mut App, _: Side) {
         app.insert_resource(Self(8.0, 2.0));
     }
 }
 
 fn main() -> AppExit {
-    let run = |game: fn(&mut App)| {
-        let frame = ScheduleRunnerPlugin::run_loop(Duration::from_millis(5));
-        let plugins = (MinimalPlugins.set(frame), TransformPlugin, StatesPlugin, game);
-        App::new().set_error_handler(warn).add_plugins(plugins).run()
-    };
-    thread::spawn(move || run(server));
-    run(client)
+    let mode = if env::args().any(|flag| flag == "--no-rewind") { RewindMode::Off } else { RewindMode::On };
+    let address = UdpSocket::bind("127.0.0.1:0").and_then(|own| own.local_addr()).expect("a free port");
+    thread::spawn(move || run(move |app: &mut App| server(app, address, mode)));
+    run(move |app: &mut App| client(app, address))
 }
 
-fn server(app: &mut App) {
+fn run(game: impl Plugin) -> AppExit {
+    let frame = ScheduleRunnerPlugin::run_loop(Duration::from_millis(5));
+    let plugins = (MinimalPlugins.set(frame), TransformPlugin, StatesPlugin, game);
+    App::new().set_error_handler(warn).add_plugins(plugins).run()
+}
+
+fn server(app: &mut App, address: SocketAddr, mode: RewindMode) {
     app.add_plugins(UnlagServerPlugins { characters: Characters::of::<ArmedDrone>(), ..default() })
+        .insert_resource(RewindLimits { mode, ..default() })
         .add_systems(Startup, |mut commands: Commands| {
             let to_the_right = CapsuleInput { right: 127, ..default() };
             commands.spawn((NpcPawn::<ArmedDrone>::default(), NpcControls(to_the_right)));
@@ -108,16 +109,15 @@ fn server(app: &mut App) {
             let (owner, place) = (player_pawn(joined.link, joined.peer), Transform::from_xyz(0.0, 2.0, 20.0));
             commands.spawn((CharacterPawn::<ArmedDrone>::default(), place, owner));
         });
-    let access = ServerAccess::development(1);
-    let server = (access.server(), LocalAddr(([127, 0, 0, 1], 5890).into()), ServerUdp::default());
+    let server = (ServerAccess::development(1).server(), LocalAddr(address), ServerUdp::default());
     app.world_mut().spawn(server).trigger(|entity| Start { entity });
 }
 
-fn client(app: &mut App) {
+fn client(app: &mut App, address: SocketAddr) {
     app.add_plugins(UnlagClientPlugins { characters: Characters::of::<ArmedDrone>(), ..default() })
         .add_plugins(PlayerControlsPlugin::default())
         .add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Accumulate));
-    let token = TokenClient::development(1, ([127, 0, 0, 1], 5890).into(), 1).expect("a connect token");
+    let token = TokenClient::development(1, address, 1).expect("a connect token");
     let sim = NetSim::new(7).with(LinkConditions { latency: Duration::from_millis(50), ..default() });
     let client = (Client, token, UdpIo::default(), LocalAddr(([0, 0, 0, 0], 0).into()), sim);
     app.world_mut().spawn(client).trigger(|entity| Connect { entity });

@@ -2,28 +2,26 @@
 //!
 //! `cargo run --release --example simple_shooter`. With `--headless` a script plays for some seconds without
 //! a window and prints what the example promises; the exit code is 1 if a promise does not hold. With
-//! `--no-rewind` the server judges shots against the present: the control, in which drawn hits miss.
+//! `--no-rewind` the server tests shots against the present: the control, in which drawn hits miss.
 
 use bevy::window::{CursorGrabMode, CursorOptions, PrimaryWindow};
 use bevy::{app::ScheduleRunnerPlugin, ecs::error::warn, prelude::*, state::app::StatesPlugin};
 use bevy::{core_pipeline::tonemapping::Tonemapping, transform::TransformSystems, winit::WinitSettings};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::core::{DrawnEye, StepEvent, Tick, VisualSystems};
-use bevy_unlag::movement::HasCapsule;
-use bevy_unlag::movement::abilities::{Dash, Teleport};
+use bevy_unlag::movement::{HasCapsule, abilities::Dash, abilities::Teleport};
 use bevy_unlag::weapons::{HealthPlugin, Respawn, RespawnDue, ShotResult, WeaponSystems};
-use bevy_unlag::{CharacterPawn, Characters, ControlSystems, NpcControls, NpcPawn, SoldierWith, prelude::*};
-use bevy_unlag::{link_conditioner::LinkConditions, prediction::PredictionDebug, rewind::RewindMode};
+use bevy_unlag::{ControlSystems, link_conditioner::LinkConditions, prelude::*};
+use bevy_unlag::{prediction::PredictionDebug, rewind::RewindMode};
 use lightyear::prelude::{Client, Connect, LocalAddr, UdpIo, server::Start};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::{thread, time::Duration};
+use std::{net::SocketAddr, net::UdpSocket, thread, time::Duration};
 
 /// The soldier of players and bots, with two abilities. Client and server name the same characters.
 type Hero = SoldierWith<(Dash, Teleport)>;
 type HeroState = <Hero as MoveModel>::State;
 type Own = With<LocalControl>;
 
-const PORT: u16 = 5889;
 const PLAYS: f32 = 12.0; // seconds, with --headless
 /// Middles and half sizes of the level's boxes, in metres.
 const BOXES: [(Vec3, Vec3); 3] = [
@@ -37,7 +35,12 @@ fn main() -> AppExit {
     let flag = |name: &str| std::env::args().any(|argument| argument == name);
     let headless = flag("--headless");
     let mode = if flag("--no-rewind") { RewindMode::Off } else { RewindMode::On };
-    thread::spawn(move || bare().add_plugins(move |app: &mut App| server(app, headless, mode)).run());
+    // Headless on any free port, so that several can run at once.
+    let port: u16 = if headless { 0 } else { 5889 };
+    let address = UdpSocket::bind(("127.0.0.1", port)).and_then(|own| own.local_addr()).expect("a free port");
+    let client = move |app: &mut App| client(app, address);
+    let server = move |app: &mut App| server(app, address, headless, mode);
+    thread::spawn(move || bare().add_plugins(server).run());
     if headless {
         bare().add_plugins((PlayerControlsPlugin::default(), client, scripted_player)).run()
     } else {
@@ -68,8 +71,8 @@ fn count_uses<const SIDE: usize>(mut steps: MessageReader<StepEvent<Hero>>) {
     USES[SIDE].fetch_add(steps.read().filter(|step| Hero::is_outcome(&step.event)).count(), Relaxed);
 }
 
-// The server: who joins gets a hero; bots, death and respawn.
-fn server(app: &mut App, headless: bool, mode: RewindMode) {
+// The server: each joining client gets a hero; bots, death and respawn.
+fn server(app: &mut App, address: SocketAddr, headless: bool, mode: RewindMode) {
     app.add_plugins((UnlagServerPlugins { characters: Characters::of::<Hero>(), ..default() }, HealthPlugin))
         .add_plugins(shared)
         .insert_resource(RewindLimits { mode, ..default() })
@@ -87,8 +90,7 @@ fn server(app: &mut App, headless: bool, mode: RewindMode) {
         commands.spawn((CharacterPawn::<Hero>::default(), place, owner, health, PlayerScore::default()));
     });
     // Development mode: anybody may join. A real server has a secret key, and a matchmaker issues tokens.
-    let access = ServerAccess::development(1);
-    let server = (access.server(), LocalAddr(([127, 0, 0, 1], PORT).into()), ServerUdp::default());
+    let server = (ServerAccess::development(1).server(), LocalAddr(address), ServerUdp::default());
     app.world_mut().spawn(server).trigger(|entity| Start { entity });
 }
 
@@ -133,13 +135,13 @@ fn die_and_respawn(
 }
 
 // The client: the keys of the abilities, and a count of hits.
-fn client(app: &mut App) {
+fn client(app: &mut App, address: SocketAddr) {
     app.add_plugins((UnlagClientPlugins { characters: Characters::of::<Hero>(), ..default() }, shared))
         .init_resource::<Hits>()
         .add_systems(FixedUpdate, ability_keys.in_set(MoveSystems::Sample))
         .add_systems(FixedUpdate, count_uses::<0>.in_set(MoveSystems::React))
         .add_systems(Update, count);
-    let token = TokenClient::development(1, ([127, 0, 0, 1], PORT).into(), 1).expect("a connect token");
+    let token = TokenClient::development(1, address, 1).expect("a connect token");
     // A round trip of 100 ms, as on the internet.
     let conditions = LinkConditions { latency: Duration::from_millis(50), loss: 0.01, ..default() };
     let local = LocalAddr(([0, 0, 0, 0], 0).into());

@@ -36,6 +36,7 @@ impl MoveAbility for Climb {
     type Input = ();
     type State = ();
     type Event = ();
+    type Cue = ();
 
     fn begin(
         _param: &(),

@@ -256,8 +256,8 @@ fn show_abilities(
     for cue in cues.read() {
         let Ok(drawn) = heroes.get(cue.pawn) else { continue };
         let (look, radius) = match cue.event {
-            HeroCue::Dashed => (EffectKind::Dust, 0.3),
-            HeroCue::Teleported => (EffectKind::Others, 0.6),
+            HeroCue::First(_) => (EffectKind::Dust, 0.3),
+            HeroCue::Second(_) => (EffectKind::Others, 0.6),
         };
         let centre = drawn.pose.position + drawn.pose.up() * 0.9;
         commands.spawn(looks.ball((look, BURST_LIFE), (centre, radius), 1.5));

@@ -1,7 +1,7 @@
 //! Window of the shooter: its content, and the mouse grab.
 
 use bevy::{picking::PickingSettings, prelude::*};
-use bevy_unlag::{prediction::CorrectionViewPlugin, prelude::*, weapons::ShotViewPlugin};
+use bevy_unlag::{PlayerAction, prediction::CorrectionViewPlugin, prelude::*, weapons::ShotViewPlugin};
 use leafwing_input_manager::prelude::ActionState;
 use unlag_examples::{
     hero::{self, Hero, HeroBody},

@@ -1,9 +1,13 @@
 //! Connections between apps, over UDP or over a channel within one process.
 
+use core::time::Duration;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    guard::{ConnectTokenRequest, ServerKey},
+    prelude::*,
+};
 use lightyear::prelude::{server::Start, *};
 
 /// UDP port of a server by default.
@@ -113,6 +117,32 @@ pub fn join(
     bevy_unlag_testkit::join(server_app, server, client_app, (client_id, PROTOCOL_ID), sim)
         .map(drop)
         .map_err(|error| format!("cannot create a connect token: {error}"))
+}
+
+/// Joins like [`join`], with a time without a packet after which the connection ends.
+pub(crate) fn join_with_timeout(
+    server_app: &mut App,
+    server: Entity,
+    client_app: &mut App,
+    (client_id, timeout): (u64, Duration),
+    sim: NetSim,
+) -> Result<(), String> {
+    let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let request = ConnectTokenRequest {
+        timeout,
+        ..ConnectTokenRequest::new(client_id, address(DEFAULT_PORT), PROTOCOL_ID)
+    };
+    let token = request.issue(&ServerKey::development()).and_then(|token| TokenClient::new(&token));
+    let token = token.map_err(|error| format!("cannot create a connect token: {error}"))?;
+    bevy_unlag_testkit::join_with_token(
+        server_app,
+        server,
+        client_app,
+        token,
+        address(client_id as u16),
+        sim,
+    );
+    Ok(())
 }
 
 /// Creates a development-mode token client, which may choose any client id.

@@ -3,12 +3,10 @@
 use bevy::prelude::*;
 use bevy_unlag::{
     SoldierWith,
-    core::{ExtendedEvent, Wire},
     movement::{
         AbilityEvent, AbilityPair, CapsuleWith, HasCapsule, KartState,
-        abilities::{Dash, DashEvent, DashInput, Teleport, TeleportEvent, TeleportInput},
+        abilities::{Dash, DashCue, DashInput, Teleport, TeleportCue, TeleportInput},
     },
-    net::SharePawnEvents,
     prelude::*,
     weapons::{Hazard, WeaponSystems},
 };
@@ -25,29 +23,7 @@ pub type HeroState = <Hero as MoveModel>::State;
 pub type AnyPlayer = Or<(With<SoldierState>, With<HeroState>, With<KartState>)>;
 
 /// Use of an ability, once on every screen, at the moment at which it shows the hero.
-#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HeroCue {
-    /// The hero dashes.
-    Dashed,
-    /// The hero is elsewhere.
-    Teleported,
-}
-
-impl HeroCue {
-    fn of(event: &<Hero as MoveModel>::Event) -> Option<Self> {
-        let ExtendedEvent::Body(ExtendedEvent::Extension(ability)) = event else { return None };
-        match ability {
-            AbilityEvent::First(DashEvent::Started { .. }) => Some(Self::Dashed),
-            AbilityEvent::Second(TeleportEvent::Teleported { .. }) => Some(Self::Teleported),
-            _ => None,
-        }
-    }
-}
-
-/// Registers [`HeroCue`]. Client and server both add it.
-pub(crate) fn protocol(app: &mut App) {
-    app.share_pawn_events::<Hero, HeroCue>(HeroCue::of);
-}
+pub type HeroCue = AbilityEvent<DashCue, TeleportCue>;
 
 /// Height below which a hero dies, in metres: a teleport may lead out of the arena.
 const VOID: f32 = -20.0;

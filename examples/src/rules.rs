@@ -11,7 +11,7 @@ use bevy_unlag::{
     weapons::{Dead, HealthPlugin, Respawn, RespawnDue, WeaponSystems},
 };
 
-use crate::{arena, hero, karts, markers};
+use crate::{arena, karts, markers};
 
 /// Time between a death and the end of the dead player's moves. Allows trades (mutual kills).
 const TRADE_WINDOW: Duration = Duration::from_millis(500);
@@ -19,7 +19,6 @@ const TRADE_WINDOW: Duration = Duration::from_millis(500);
 /// Registers the game's components and messages. Client and server both add it, after the suite's plugins.
 pub fn protocol(app: &mut App) {
     app.add_plugins(markers::plugin);
-    hero::protocol(app);
     karts::protocol(app);
 }
 

@@ -1,7 +1,7 @@
 //! Scripted players that strafe, turn at random, jump, and shoot at the pawns on their screen.
 
 use bevy::{math::Vec3Swizzles, prelude::*};
-use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
+use bevy_unlag::{ControlSystems, SoldierBody, core::units_to_angle, prelude::*, rewind::WorldTrace};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use crate::arena::HALF_SIZE;

@@ -8,7 +8,7 @@ use core::{
 };
 
 use bevy::prelude::*;
-use bevy_unlag::{link_conditioner::LinkConditions, prelude::*, weapons::SpreadSecret};
+use bevy_unlag::{SoldierBody, link_conditioner::LinkConditions, prelude::*, weapons::SpreadSecret};
 use bevy_unlag_testkit::{Client, SteppedApps};
 use lightyear::prelude::{Client as ClientLink, Connected};
 
@@ -49,8 +49,12 @@ pub struct MatchOptions {
     pub server: ServerOptions,
     /// Frame rate of every client, in frames per second. Default: 100.
     pub fps: f64,
+    /// Time without a packet after which a connection ends. Default: 3 s.
+    pub timeout: Duration,
     /// Whether the server has a player of its own, as a listen server does.
     pub host: bool,
+    /// Speed of the first player's clock, from before it joins; 1 is real time, clamped to 0.1–10. Default: 1.
+    pub first_clock: f64,
 }
 
 impl Default for MatchOptions {
@@ -62,7 +66,9 @@ impl Default for MatchOptions {
             seed: 7,
             server: ServerOptions::default(),
             fps: 100.0,
+            timeout: Duration::from_secs(3),
             host: false,
+            first_clock: 1.0,
         }
     }
 }
@@ -130,7 +136,11 @@ impl Match {
         for i in 0..options.players {
             let client = new_client((&mut this.apps.server, listener), options, i, 0)?;
             // Staggered, so that no two clients' frames coincide.
-            this.apps.add(client, Client::new(frame, frame.mul_f64(0.37 + 0.61 * i as f64 % 1.0)));
+            let place =
+                this.apps.add(client, Client::new(frame, frame.mul_f64(0.37 + 0.61 * i as f64 % 1.0)));
+            if i == 0 {
+                this.apps.set_clock(place, options.first_clock);
+            }
         }
         if !this.apps.run_until(Duration::from_secs(20), everyone_has_a_pawn) {
             return Err("not every player could join within 20 s; try a better --preset".to_owned());

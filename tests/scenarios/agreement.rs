@@ -1,5 +1,7 @@
 //! Agreement of the hits that screens showed with those that the server confirmed.
 
+use core::time::Duration;
+
 use bevy_unlag::{link_conditioner::LinkConditions, rewind::RewindMode};
 use unlag_examples::{
     app::ServerOptions,
@@ -44,10 +46,18 @@ fn unclamped_hits_agree_and_every_shot_has_a_verdict_at_20_percent_loss() {
     // agree.
     let left = total.unclamped();
     assert!(left.drawn > 150, "too few hits: {}", report.table());
-    println!("{} rounds of clamped views", total.clamped.rounds);
     assert!(left.confirmed_of_drawn().unwrap_or(0.0) >= 99.0, "{}", report.table());
     assert!(left.drawn_of_confirmed().unwrap_or(0.0) >= 99.0, "{}", report.table());
     assert_eq!(total.lost, 0, "{}", report.table());
+
+    // Control: with a rewind limit below the round trip, views are clamped and told apart, and their hits disagree.
+    let server = ServerOptions { max_age: Some(Duration::from_millis(120)), ..ServerOptions::default() };
+    let options = MatchOptions { seconds: 20.0, conditions: link_150(), server, ..options };
+    let report =
+        stepped_match::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"));
+    let clamped = report.total().clamped;
+    let agreed = clamped.confirmed_of_drawn().unwrap_or(100.0);
+    assert!(clamped.rounds > 50 && agreed < 90.0, "{clamped:?}: {}", report.table());
 }
 
 #[test]

@@ -52,7 +52,7 @@ struct Shown(HashMap<NetId, [usize; 2]>);
 fn count_shown(mut cues: MessageReader<PawnEvent<HeroCue>>, ids: Query<&NetId>, mut shown: ResMut<Shown>) {
     for cue in cues.read() {
         let id = ids.get(cue.pawn).expect("a pawn has an id");
-        shown.0.entry(*id).or_default()[usize::from(cue.event == HeroCue::Teleported)] += 1;
+        shown.0.entry(*id).or_default()[usize::from(matches!(cue.event, HeroCue::Second(_)))] += 1;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    ControlSystems,
+    ControlSystems, SoldierBody,
     core::{Passenger, ServerControl},
     link_conditioner::LinkPreset,
     movement::HasCapsule,
@@ -20,7 +20,7 @@ use crate::{error_lines::errors, hold_still, own_id, seconds, start};
 /// The kart at the first of the places.
 const KART: NetId = NetId(60_000);
 
-/// What a player does.
+/// Action of a player.
 #[derive(Resource, Default)]
 struct Keys {
     /// Whether E is pressed in this frame.

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{
-    HostSoldierPawn, NpcControls, NpcPawn, link_conditioner::LinkPreset, movement::LocalMovesPlugin,
-    prelude::*,
-};
+use bevy_unlag::{HostSoldierPawn, link_conditioner::LinkPreset, movement::LocalMovesPlugin, prelude::*};
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
 fn level(mut commands: Commands) {

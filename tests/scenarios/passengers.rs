@@ -208,7 +208,7 @@ fn pawn_that_cannot_sit_is_released_with_a_sentence() {
     let lines = errors(|| game.run(Duration::from_millis(500)));
     let told = |part: &str| lines.iter().filter(|line| line.contains(part)).count();
     assert_eq!(told("only capsule characters can"), 1, "{lines:?}");
-    assert_eq!(told("which is no pawn of a character"), 1, "{lines:?}");
+    assert_eq!(told("which is not a pawn of any character"), 1, "{lines:?}");
     for pawn in [other_kart, soldier] {
         assert!(game.server.world().get::<Passenger>(pawn).is_none());
     }

@@ -6,13 +6,13 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
     CharacterPawn, Characters, SoldierWith,
-    core::{ExtendedEvent, PawnClass},
+    core::PawnClass,
     link_conditioner::LinkConditions,
     movement::{
         MoveCue, MoveVolume, MovementMode, VolumeId,
-        abilities::{Dash, DashEvent},
+        abilities::{Dash, DashCue},
     },
-    net::{PawnEvent, SharePawnEvents},
+    net::PawnEvent,
     prediction::PredictionDebug,
     prelude::*,
 };
@@ -24,7 +24,7 @@ fn characters() -> Characters {
     Characters::of::<Dasher>()
 }
 
-/// What an app has shown of the first pawn: the cue or dash, and the height at which the pawn was drawn.
+/// Events shown by an app for the first pawn: the cue or dash, and the height at which the pawn was drawn.
 #[derive(Resource, Default)]
 struct Shown {
     cues: Vec<(MoveCue, f32)>,
@@ -32,13 +32,7 @@ struct Shown {
 }
 
 fn game(app: &mut App) {
-    app.share_pawn_events::<Dasher, DashEvent>(|event| match event {
-        ExtendedEvent::Body(ExtendedEvent::Extension(event @ DashEvent::Started { .. })) => Some(*event),
-        _ => None,
-    })
-    .init_resource::<Shown>()
-    .add_systems(Last, record)
-    .add_systems(Startup, |mut commands: Commands| {
+    app.init_resource::<Shown>().add_systems(Last, record).add_systems(Startup, |mut commands: Commands| {
         commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
         // A pool at the side.
         let pool = MoveVolume::water(VolumeId(1));
@@ -48,7 +42,7 @@ fn game(app: &mut App) {
 
 fn record(
     mut cues: MessageReader<PawnEvent<MoveCue>>,
-    mut dashes: MessageReader<PawnEvent<DashEvent>>,
+    mut dashes: MessageReader<PawnEvent<DashCue>>,
     pawns: Query<(&NetId, Option<&DrawnPose>)>,
     mut shown: ResMut<Shown>,
 ) {
@@ -111,7 +105,7 @@ fn play(round_trip: u64, loss: f32, force_corrections: bool, seconds: u64) -> St
         game.join_over(client(index == 0), sim).expect("the client joins");
     }
     game.run(Duration::from_secs(seconds));
-    // What was sent last arrives.
+    // The last messages arrive.
     game.frames[0].due = Duration::MAX;
     game.run(Duration::from_secs(4));
     game

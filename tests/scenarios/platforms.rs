@@ -19,9 +19,11 @@ use bevy_unlag_testkit::{SteppedApps, TracePlugin, first_difference, headless_ap
 
 use crate::{seconds, state};
 
-/// The rider's pawn. The others are numbered from here on.
+/// The rider's pawn. The others are numbered from here on, and watch from a balcony.
 const RIDER: NetId = NetId(1);
 const LIFT: BaseId = BaseId(3);
+/// Where the rider spawns, a little above the lift.
+const SEAT: Vec3 = Vec3::new(0.0, 0.3, 0.0);
 const BOTTOM: f32 = 0.1;
 const TOP: f32 = 5.1;
 /// Mean speed of the lift, in metres per second: it travels for 2.5 s.
@@ -66,15 +68,29 @@ fn server() -> App {
     server
         .add_plugins((UnlagServerPlugins::default(), TracePlugin, game))
         .add_systems(PreUpdate, obey.after(NetSystems::DeliverMessages))
-        .add_observer(|joined: On<PlayerJoined>, mut players: Local<u16>, mut commands: Commands| {
-            *players += 1;
-            let place = match *players {
-                1 => Vec3::new(0.0, 0.3, 0.0),
+        .init_resource::<LastPawn>()
+        .add_observer(|joined: On<PlayerJoined>, mut last: ResMut<LastPawn>, mut commands: Commands| {
+            last.0 += 1;
+            let place = match last.0 {
+                1 => SEAT,
                 other => Vec3::new(8.0, 3.1, f32::from(other) - 2.0),
             };
             let owner = player_pawn(joined.link, joined.peer);
-            commands.spawn((SoldierPawn, NetId(*players), Transform::from_translation(place), owner));
+            commands.spawn((SoldierPawn, NetId(last.0), Transform::from_translation(place), owner));
         });
+    server
+}
+
+/// Number of the last pawn that was spawned.
+#[derive(Resource, Default)]
+struct LastPawn(u16);
+
+/// A server on which a character of its own stands on the lift, in the first player's place.
+fn server_with_npc_rider() -> App {
+    let mut server = server();
+    server.insert_resource(LastPawn(RIDER.0)).add_systems(Startup, |mut commands: Commands| {
+        commands.spawn((NpcPawn::<Soldier>::default(), RIDER, Transform::from_translation(SEAT)));
+    });
     server
 }
 
@@ -196,18 +212,18 @@ fn assert_predicted(game: &mut SteppedApps) {
     assert_eq!(corrections(game), 0);
 }
 
-/// Asserts that the second client has drawn the rider within 2 cm of its place on the platform.
-fn assert_drawn_in_place(game: &mut SteppedApps, frames: usize) {
+/// Asserts that a client has drawn the rider within 2 cm of its place on the platform.
+fn assert_drawn_in_place(game: &mut SteppedApps, client: usize, frames: usize) {
     let seat = state(&mut game.server, RIDER).body.base_position;
-    let drawn = &game.clients[1].world().resource::<Screen>().0;
+    let drawn = &game.clients[client].world().resource::<Screen>().0;
     assert!(drawn.len() >= frames, "{} frames", drawn.len());
     let farthest = drawn.iter().map(|place| place.distance(seat)).fold(0.0, f32::max);
     assert!(farthest < 0.02, "the rider is drawn {farthest} m from its place on the platform");
 }
 
-/// Asserts that the server confirmed what the second client's screen showed of its shots, and nothing else.
-fn assert_judged_as_drawn(game: &SteppedApps) {
-    let world = game.clients[1].world();
+/// Asserts that the server confirmed what a client's screen showed of its shots, and nothing else.
+fn assert_judged_as_drawn(game: &SteppedApps, client: usize) {
+    let world = game.clients[client].world();
     let now = world.resource::<CurrentTick>().0;
     let (mut hits, mut misses) = (0, 0);
     for (shot, (drawn, result)) in &world.resource::<Shots>().0 {
@@ -237,11 +253,11 @@ fn rider_of_a_called_lift_is_predicted_and_drawn_on_it() {
             assert!((rider.position.y - height - 0.1 - 0.022).abs() < 0.01, "{rider:?}");
         } else {
             let height = drawn_height(&mut game.server);
-            assert!((1.0..TOP - 1.0).contains(&height), "the lift is under way: {height}");
+            assert!((0.3..TOP - 0.3).contains(&height), "the lift is under way: {height}");
         }
     }
     assert_predicted(&mut game);
-    assert_drawn_in_place(&mut game, 1_000);
+    assert_drawn_in_place(&mut game, 1, 1_000);
 }
 
 #[test]
@@ -258,7 +274,27 @@ fn shots_at_the_rider_of_a_called_lift_are_confirmed() {
         call(&mut game, up);
         game.run(seconds(3.0));
     }
-    assert_judged_as_drawn(&game);
+    assert_judged_as_drawn(&game, 1);
+}
+
+#[test]
+fn character_of_the_server_is_drawn_and_shot_on_a_called_lift() {
+    let mut game = SteppedApps::new(server_with_npc_rider());
+    let mut shooter = client();
+    add_shooting(&mut shooter);
+    join(&mut game, shooter, link(150, 0.05));
+    game.run(seconds(3.0));
+    assert_eq!(state(&mut game.server, RIDER).body.base, LIFT);
+    game.clients[0].world_mut().resource_mut::<Screen>().0.clear();
+    game.clients[0].world_mut().resource_mut::<Shots>().0.clear();
+    for (up, height) in [(true, TOP), (false, BOTTOM), (true, TOP), (false, BOTTOM)] {
+        call(&mut game, up);
+        game.run(seconds(3.0));
+        let feet = state(&mut game.server, RIDER).body.position.y;
+        assert!((feet - height - 0.1 - 0.022).abs() < 0.01, "{feet} m on a lift at {height} m");
+    }
+    assert_drawn_in_place(&mut game, 0, 1_000);
+    assert_judged_as_drawn(&game, 0);
 }
 
 #[test]

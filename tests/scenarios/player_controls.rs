@@ -12,7 +12,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::{ControlSystems, link_conditioner::LinkPreset, prelude::*};
+use bevy_unlag::{ControlSystems, PlayerAction, link_conditioner::LinkPreset, prelude::*};
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
 use crate::{own_id, seconds, state, stats};

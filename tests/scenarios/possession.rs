@@ -1,5 +1,6 @@
 //! Possession: players change pawns without a reconnect and without corrections.
 
+mod controlling_player;
 mod departures;
 mod host;
 mod motion;
@@ -11,10 +12,10 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
-    CharacterPawn, Characters, NpcControls, NpcPawn,
+    HostSoldierPawn,
     link_conditioner::LinkConditions,
     movement::{KartModel, KartState},
-    net::{Possess, Possessed},
+    net::Possessed,
     prelude::*,
 };
 use bevy_unlag_testkit::{SteppedApps, TracePlugin, headless_app};

@@ -30,6 +30,8 @@ import_each!(
     CapsuleModel,
     CapsulePush,
     CapsuleState,
+    CharacterPawn,
+    Characters,
     CurrentTick,
     Damage,
     Died,
@@ -37,24 +39,24 @@ import_each!(
     Health,
     HitBoxes,
     HitGroup,
-    HostSoldierPawn,
     InputAccumulator,
     Loadout,
     LocalControl,
     MoveInput,
     MoveModel,
     MoveSystems,
-    Mover,
     NetId,
     NetRole,
     NetSim,
+    NpcControls,
+    NpcPawn,
     Outbox,
-    PlayerAction,
     PlayerControls,
     PlayerControlsPlugin,
     PlayerJoined,
     PlayerLeft,
     PlayerScore,
+    Possess,
     PredictionConfig,
     PredictionStats,
     ProxySmoothing,
@@ -67,16 +69,15 @@ import_each!(
     ShotVerdict,
     SimulationRate,
     Soldier,
-    SoldierBody,
     SoldierPawn,
     SoldierState,
+    SoldierWith,
     TokenClient,
     UnlagClientPlugins,
     UnlagServerPlugins,
     UpdateInterval,
     VisualOf,
     VisualOffset,
-    Visuals,
     Weapon,
     WeaponControls,
     WeaponId,
@@ -85,9 +86,8 @@ import_each!(
 
 /// Returns the names that the prelude exports, from its source.
 fn exported() -> BTreeSet<&'static str> {
-    let source = include_str!("../../crates/bevy_unlag/src/lib.rs");
-    let (_, prelude) = source.split_once("pub mod prelude").expect("a prelude");
-    let lists = prelude.split("pub use ").skip(1).map(|text| {
+    let source = include_str!("../../crates/bevy_unlag/src/prelude.rs");
+    let lists = source.split("pub use ").skip(1).map(|text| {
         let (list, _) = text.split_once(';').expect("a semicolon");
         list.split_once("::").expect("a path").1
     });

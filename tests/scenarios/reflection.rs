@@ -8,8 +8,9 @@ use unlag_examples::app;
 use super::*;
 
 /// Public types without reflection, and the reason.
-const NOT_REFLECTED: [(&str, &str); 12] = [
+const NOT_REFLECTED: [(&str, &str); 14] = [
     ("BoundMessages", "type ids of lightyear's registries"),
+    ("ClassBodies", "a map with a model of what `HitBoxes` and `LimbRig` of a pawn show"),
     ("ComponentFilters", "replicon's filter bits"),
     ("GameMessageTypes", "functions that decode and deliver messages"),
     ("MessageTypeIndex", "an index into those"),
@@ -17,6 +18,7 @@ const NOT_REFLECTED: [(&str, &str); 12] = [
     ("MoverScene", "a spatial index of rapier colliders"),
     ("NetworkedPawn", "a marker with a model; `AuthorityPawn`, which it requires, is reflected"),
     ("CharacterPawn", "a marker with a model; `AuthorityPawn`, which it requires, is reflected"),
+    ("HostCharacterPawn", "a marker with a model; `HostPawn`, which it requires, is reflected"),
     ("NpcPawn", "a marker with a model; `ServerPawn`, which it requires, is reflected"),
     ("Outgoing", "a buffer of encoded messages that each frame empties"),
     ("ProjectilesInFlight", "validation state; `DrawnProjectile` has what clients see"),

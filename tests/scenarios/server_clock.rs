@@ -43,7 +43,7 @@ fn p95(game: &mut Match, time: f64) -> f64 {
 
 fn options(name: &str) -> MatchOptions {
     let conditions = LinkPreset::named(name).expect("a built-in preset").conditions();
-    MatchOptions { players: 3, conditions, ..MatchOptions::default() }
+    MatchOptions { players: 3, conditions, fps: 1_000.0 / 15.0, ..MatchOptions::default() }
 }
 
 /// Seeds of a measurement whose median counts: rare pairs of lost and late replies double the error.
@@ -52,7 +52,7 @@ const SEEDS: [u64; 3] = [7, 8, 9];
 #[test]
 fn server_clock_error_stays_within_its_limit_on_each_link_preset() {
     // Waiting for a frame on either side adds jitter: 15 ms at these frame rates.
-    for (name, most) in [("LAN", 2.0), ("Good broadband", 2.0), ("Average (UE)", 4.0), ("Bad (UE)", 16.0)] {
+    for (name, most) in [("LAN", 2.0), ("Good broadband", 2.0), ("Average (UE)", 3.0), ("Bad (UE)", 5.0)] {
         let mut errors = SEEDS.map(|seed| {
             let mut game = start(MatchOptions { seed, ..options(name) });
             game.run(seconds(10.0));
@@ -88,13 +88,14 @@ fn server_clock_error_stays_below_4_ms_with_drift_and_after_a_stall() {
 }
 
 #[test]
-fn clock_exchanges_use_at_most_6_5_pings_and_75_bytes_per_second() {
+fn clock_exchanges_use_at_most_21_pings_and_285_bytes_per_second() {
     let mut game = start(options("Good broadband"));
     game.run(seconds(5.0));
     for client in &game.clients {
         let bandwidth = client.world().resource::<Bandwidth>();
         let (pings, pongs) = (bandwidth.of(MessageClass::Pings), bandwidth.of(MessageClass::Pongs));
-        assert!((4.0..6.5).contains(&pings.messages_per_second), "{pings:?}");
-        assert!(pings.bytes_per_second < 15.0 && pongs.bytes_per_second < 60.0, "{pings:?}, {pongs:?}");
+        // Five a second, and four times as many while they scatter.
+        assert!((4.0..21.0).contains(&pings.messages_per_second), "{pings:?}");
+        assert!(pings.bytes_per_second < 45.0 && pongs.bytes_per_second < 240.0, "{pings:?}, {pongs:?}");
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use bevy::prelude::*;
 use bevy_unlag::{
+    SoldierBody,
     core::{SnapshotHistory, Tick},
     link_conditioner::{LinkConditions, LinkPreset},
     movement::{CapsuleState, MovementMode},

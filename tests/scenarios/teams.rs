@@ -51,7 +51,7 @@ fn team(app: &mut App, id: NetId) -> Option<Team> {
     app.world().get::<Team>(pawn).copied()
 }
 
-/// What a shot at the target's chest led to.
+/// Result of a shot at the target's chest.
 #[derive(Debug)]
 struct Outcome {
     /// Whom the shooter's screen showed it hitting.

@@ -1,5 +1,6 @@
 //! Kinds of characters: a movement model with everything that an app needs for it.
 
+mod body;
 mod capsule;
 mod characters;
 mod class;
@@ -8,14 +9,16 @@ mod kart;
 mod movement_mode;
 mod passenger;
 mod pawn;
+mod time_dilation;
 mod with_weapons;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveExtension, MoveModel, PawnClass};
 use bevy_unlag_movement::CapsuleInput;
 
+pub use body::ClassBodies;
 pub use characters::Characters;
-pub use pawn::{CharacterPawn, NpcPawn};
+pub use pawn::{CharacterPawn, HostCharacterPawn, NpcPawn};
 
 /// Side of the connection for which plugins are added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +41,8 @@ pub trait Character: MoveModel {
     /// Returns the components that a pawn gets when it appears on a machine, as far as it lacks them: usually
     /// [`HitBoxes`](bevy_unlag_rewind::HitBoxes) and [`LimbRig`](bevy_unlag_core::LimbRig). They must be the
     /// same on all machines. Default: none, and the pawn cannot be hit. A pawn of another class than 0 gets those
-    /// of its class in place of what it has.
+    /// of its class in place of what it has, unless the game has given it hit boxes of its own. [`ClassBodies`]
+    /// come before the hit boxes and limb rig of this function.
     fn body(config: &Self::Config, class: PawnClass) -> impl Bundle {
         let _ = (config, class);
     }
@@ -46,6 +50,13 @@ pub trait Character: MoveModel {
     /// Sets the class in a state. Default: nothing, because the model has no classes.
     fn set_class(state: &mut Self::State, class: PawnClass) {
         let _ = (state, class);
+    }
+
+    /// Returns whether there is a class. A pawn of another one is reported. Default: only class 0; a model that
+    /// implements [`set_class`](Self::set_class) needs this function as well.
+    fn has_class(config: &Self::Config, class: PawnClass) -> bool {
+        let _ = config;
+        class == PawnClass::default()
     }
 
     /// Returns the components that a [`CharacterPawn`] gets on the server, as far as it lacks them. Default: none.
@@ -60,6 +71,13 @@ pub trait Character: MoveModel {
     /// Default: the input stays, and the game writes [`MoveInput`](bevy_unlag_core::MoveInput) itself.
     fn apply_controls(input: &mut Self::Input, controls: &CapsuleInput) {
         let _ = (input, controls);
+    }
+
+    /// Returns whether an input asks nothing of the body: what weapons and abilities are asked for does not
+    /// count. For the check that [`apply_controls`](Self::apply_controls) does something. Default: whether it is
+    /// the default.
+    fn is_idle(input: &Self::Input) -> bool {
+        *input == Self::Input::default()
     }
 
     /// Adds plugins and resources. Called once for each character. Default: nothing.

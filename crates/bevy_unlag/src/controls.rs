@@ -1,7 +1,7 @@
 //! Keyboard, mouse and gamepad controls through leafwing-input-manager.
 
 mod gamepad;
-mod unused_controls;
+mod setup_checks;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, NetRole, PawnModel, TickSystems};
@@ -64,6 +64,7 @@ impl PlayerAction {
 
 /// Player controls. Put it on an entity of its own or on the pawn: its [`ActionState`] controls the pawn
 /// with [`LocalControl`].
+#[doc(alias = "UPlayerInput")]
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(ActionState<PlayerAction>)]
@@ -169,7 +170,7 @@ impl Plugin for PlayerControlsPlugin {
                 .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop)
                 .before(WeaponSystems::CaptureView),
         )
-        .insert_resource(ControlsEnabled)
+        .insert_resource(ControlsEnabled { reads_actions: self.read_actions })
         .init_resource::<LastView>()
         .add_observer(keep_view)
         .add_systems(
@@ -260,19 +261,20 @@ pub(crate) fn add_character<C: Character>(app: &mut App) {
         .add_systems(
             FixedUpdate,
             (
-                sample_input::<C>.in_set(MoveSystems::Sample),
-                unused_controls::report_unused_controls::<C>
+                sample_input::<C>.in_set(MoveSystems::Sample).run_if(resource_exists::<ControlsEnabled>),
+                (setup_checks::report_missing_controls::<C>, setup_checks::report_unused_controls::<C>)
                     .in_set(TickSystems)
                     .after(MoveSystems::Extend)
                     .before(MoveSystems::Step),
-            )
-                .run_if(resource_exists::<ControlsEnabled>),
+            ),
         );
 }
 
 /// The app has a [`PlayerControlsPlugin`].
 #[derive(Resource)]
-struct ControlsEnabled;
+struct ControlsEnabled {
+    reads_actions: bool,
+}
 
 /// Input of the pawn that the player controlled before: the next one looks in the same direction.
 #[derive(Resource, Default)]

@@ -20,6 +20,7 @@ mod character;
 mod controls;
 mod npc;
 mod plugins;
+pub mod prelude;
 mod reflection;
 
 pub use bevy_unlag_core as core;
@@ -37,35 +38,10 @@ pub use bevy_rapier3d as rapier;
 /// The transport: the version of lightyear that the suite uses.
 pub use lightyear;
 
-pub use character::{Character, CharacterPawn, Characters, NpcPawn, Side};
+pub use character::{Character, CharacterPawn, Characters, ClassBodies, HostCharacterPawn, NpcPawn, Side};
 pub use controls::{ControlSystems, PadButton, PadStick, PlayerAction, PlayerControls, PlayerControlsPlugin};
 pub use npc::NpcControls;
 pub use plugins::{
     HostSoldierPawn, Soldier, SoldierBody, SoldierPawn, SoldierState, SoldierWith, UnlagClientPlugins,
     UnlagServerPlugins,
 };
-
-/// Types that most apps need.
-pub mod prelude {
-    pub use crate::{
-        HostSoldierPawn, PlayerAction, PlayerControls, PlayerControlsPlugin, Soldier, SoldierBody,
-        SoldierPawn, SoldierState, UnlagClientPlugins, UnlagServerPlugins,
-    };
-    pub use bevy_unlag_core::{
-        CurrentTick, DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole,
-        ProxySmoothing, SimulationRate, VisualOf, VisualOffset, Visuals,
-    };
-    pub use bevy_unlag_lightyear::{
-        AddGameMessage, NetSim, Outbox, PlayerJoined, PlayerLeft, Received, UpdateInterval, player_pawn,
-    };
-    pub use bevy_unlag_movement::{
-        CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, InputAccumulator, Mover,
-    };
-    pub use bevy_unlag_prediction::{PredictionConfig, PredictionStats, ScheduledPushes};
-    pub use bevy_unlag_rewind::{HitBoxes, HitGroup, RewindLimits};
-    pub use bevy_unlag_weapons::{
-        Aim, Arsenal, Damage, Died, Health, Loadout, PlayerScore, ShotFired, ShotVerdict, Weapon,
-        WeaponControls, WeaponId,
-    };
-    pub use lightyear_guard::{ServerAccess, ServerUdp, TokenClient};
-}

@@ -13,6 +13,7 @@ use crate::{
     sampler::PoseSample,
     snapshot::Snapshot,
     tick::Tick,
+    time_dilation::TimeDilation,
     view_frame::ViewFrame,
     wire::Wire,
 };
@@ -28,6 +29,8 @@ pub struct BodyStep {
     pub velocity: Vec3,
     /// Whether the body stands on something.
     pub grounded: bool,
+    /// Rate of the pawn's own time: see [`MoveModel::time_dilation`].
+    pub time_dilation: TimeDilation,
 }
 
 impl BodyStep {
@@ -35,7 +38,19 @@ impl BodyStep {
     #[must_use]
     pub fn of<M: MoveModel>(state: &M::State) -> Self {
         let grounded = M::snapshot(state, Tick::default()).grounded;
-        Self { look: (0, 0), frame: M::view_frame(state), velocity: M::velocity(state), grounded }
+        Self {
+            look: (0, 0),
+            frame: M::view_frame(state),
+            velocity: M::velocity(state),
+            grounded,
+            time_dilation: M::time_dilation(state),
+        }
+    }
+
+    /// Returns the seconds of the pawn's own time in `seconds` of the world's, for timers that run with it.
+    #[must_use]
+    pub fn own_seconds(&self, seconds: f32) -> f32 {
+        seconds * self.time_dilation.factor()
     }
 }
 
@@ -74,6 +89,13 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// Returns the state after a change of control; see [`MoveModel::change_control`]. Default: the same state.
     #[must_use]
     fn change_control(state: &Self::State) -> Self::State {
+        *state
+    }
+
+    /// Returns the state after a change of the rate of the pawn's own time. An extension whose timers count ticks of
+    /// that time rescales them by [`TimeDilation::rescaled_ticks`]. Default: the same state.
+    #[must_use]
+    fn change_time_dilation(state: &Self::State, from: TimeDilation, to: TimeDilation) -> Self::State {
         *state
     }
 
@@ -133,6 +155,20 @@ impl<B: Send + Sync + 'static, X: Default + Send + Sync + 'static> ExtendedState
     }
 }
 
+impl<B: Send + Sync + 'static, S: Copy + Send + Sync + 'static> ExtendedState<B, S> {
+    /// Informs the extension if the rate of the pawn's own time is no longer `before`.
+    fn follow_time_dilation<M: MoveModel<State = B>, X: MoveExtension<State = S>>(
+        mut self,
+        before: TimeDilation,
+    ) -> Self {
+        let now = M::time_dilation(&self.body);
+        if now != before {
+            self.extension = X::change_time_dilation(&self.extension, before, now);
+        }
+        self
+    }
+}
+
 /// Event of an [`Extended`] model.
 #[derive(Clone, Debug, Reflect)]
 pub enum ExtendedEvent<B, X> {
@@ -172,6 +208,10 @@ macro_rules! delegate_to_body {
             <$body as MoveModel>::velocity(&state.body)
         }
 
+        fn time_dilation(state: &Self::State) -> TimeDilation {
+            <$body as MoveModel>::time_dilation(&state.body)
+        }
+
         fn base(state: &Self::State) -> u16 {
             <$body as MoveModel>::base(&state.body)
         }
@@ -192,10 +232,6 @@ macro_rules! delegate_to_body {
 
         fn teleports(state: &Self::State) -> u8 {
             <$body as MoveModel>::teleports(&state.body)
-        }
-
-        fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State {
-            ExtendedState { body: <$body as MoveModel>::push(config, &state.body, push), ..*state }
         }
 
         fn can_combine_with(older: &Self::Input, newer: &Self::Input) -> bool {
@@ -265,10 +301,16 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
         let extension = X::step(&world.1, &state.extension, &input.extension, &start, ctx, &mut of_extension);
         events.extend(of_body.into_iter().map(ExtendedEvent::Body));
         events.extend(of_extension.into_iter().map(ExtendedEvent::Extension));
-        ExtendedState { body, extension }
+        ExtendedState { body, extension }.follow_time_dilation::<M, X>(start.time_dilation)
     }
 
     delegate_to_body!(model: M);
+
+    fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State {
+        let before = M::time_dilation(&state.body);
+        let body = M::push(config, &state.body, push);
+        ExtendedState { body, ..*state }.follow_time_dilation::<M, X>(before)
+    }
 
     fn kind(state: &Self::State) -> u32 {
         // An odd factor is a bijection and keeps the two numbers from cancelling out.

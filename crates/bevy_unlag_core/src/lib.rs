@@ -60,6 +60,7 @@ mod setup_diagnostics;
 mod snapshot;
 mod snapshot_ack;
 mod tick;
+mod time_dilation;
 mod up;
 mod view;
 mod view_frame;
@@ -102,6 +103,7 @@ pub use snapshot::{
 };
 pub use snapshot_ack::{LastReceivedSnapshot, SnapshotAck, SnapshotAcks};
 pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, TickSystems, ViewTime, sub_ticks};
+pub use time_dilation::TimeDilation;
 pub use up::{Up, split_height, up_and_heading, upright_rotation};
 pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, MeasuredUpdateInterval, ViewStamp};
 pub use view_frame::ViewFrame;

@@ -10,7 +10,7 @@ use bevy::{
 
 use crate::{
     move_diagnostics::MoveDiagnostics, pawn_class::PawnClass, sampler::PoseSample, snapshot::Snapshot,
-    tick::Tick, view_frame::ViewFrame, wire::Wire,
+    tick::Tick, time_dilation::TimeDilation, view_frame::ViewFrame, wire::Wire,
 };
 
 /// Context of a simulation step, besides its state and input.
@@ -77,6 +77,15 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// Returns the velocity in the world at the end of the step, in metres per second: one that is one tick
     /// old bends the curves on other clients and more than doubles their error.
     fn velocity(state: &Self::State) -> Vec3;
+
+    /// Returns the rate of the pawn's own time in this state. [`step`](Self::step) must advance the state by
+    /// `ctx.dt` times this rate, and [`velocity`](Self::velocity) is in seconds of the world. Extensions such as
+    /// weapons follow it. Default: the world's own time, for models without another one.
+    #[doc(alias = "CustomTimeDilation")]
+    #[must_use]
+    fn time_dilation(state: &Self::State) -> TimeDilation {
+        TimeDilation::NORMAL
+    }
 
     /// Returns a number that differs when states differ in any discrete quantity: mode, stance, rounds
     /// fired; 0 if there is none. The owner's client sends it with the result of its move, so that the
@@ -168,8 +177,8 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         Self::Input::default()
     }
 
-    /// Returns the state after a change of control, before the first move of the new player: without what it
-    /// remembers of the input of the previous one, such as the direction of its look. Must be pure, and have no
+    /// Returns the state after a change of control, before the first move of the new player, with the remembered
+    /// input of the previous player cleared, such as the direction of its look. Must be pure, and have no
     /// effect on a state that it has returned: a player that learns late of its control begins with neutral
     /// moves, each of which it follows. Default: the same state.
     #[must_use]

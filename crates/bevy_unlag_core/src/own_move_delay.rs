@@ -8,8 +8,8 @@ use crate::tick::{SUB_TICKS, ViewTime};
 /// says: round trip, jitter buffer and the offset of the two clocks. `None` on a server, and before the first
 /// acknowledgement.
 ///
-/// What shall be where the server will have it when it runs the move that the screen shows now, such as a rocket that
-/// the player wants to dodge, is drawn at [`server_time`](Self::server_time).
+/// Objects that the player must dodge, such as rockets, are drawn at [`server_time`](Self::server_time): where the
+/// server has them when it runs the move that the screen shows now.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct OwnMoveDelay(pub Option<i32>);

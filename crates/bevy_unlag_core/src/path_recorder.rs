@@ -9,6 +9,7 @@ use bevy::prelude::*;
 
 use crate::{
     proxy_update::{MAX_PATH_KNOTS, ProxyUpdate},
+    sampler::PoseSampler,
     snapshot::Snapshot,
 };
 
@@ -49,10 +50,15 @@ pub struct PathRecorder {
     /// Exact velocity of the newest tick, and its change in that tick.
     velocity: Option<Vec3>,
     acceleration: Vec3,
+    /// Whether the newest tick and the one before were in free fall.
+    falls: bool,
 }
 
 /// Acceleration in m/s² above which it counts as an impulse, which says nothing about the next moment.
 const IMPULSE: f32 = 80.0;
+/// Difference in m/s² between the gravity that screens assume and the actual one beyond which the actual one is
+/// sent: 8 mm after an eighth of a second.
+const OTHER_GRAVITY: f32 = 1.0;
 
 impl PathRecorder {
     /// Records the state of a tick. Ignored if it is not newer than the last one.
@@ -72,6 +78,7 @@ impl PathRecorder {
             let seconds = snapshot.tick.since(last.tick).max(1) as f32 * tick_seconds;
             (velocity - before) / seconds
         });
+        self.falls = snapshot.falling && before.is_some_and(|last| last.falling);
         self.velocity = Some(velocity);
         if self.ticks.len() >= MAX_TICKS {
             self.ticks.pop_front();
@@ -89,20 +96,48 @@ impl PathRecorder {
         tick_seconds: f32,
         accelerates: bool,
     ) -> Option<ProxyUpdate> {
+        self.update_for(config, &PoseSampler { tick_seconds, ..PoseSampler::default() }, accelerates)
+    }
+
+    /// Returns the update to send now like [`update`](Self::update), to be drawn with this sampler. A pawn whose fall is
+    /// not that of [`PoseSampler::gravity`], because of its class or the place, is sent with its acceleration
+    /// along its up direction: three bytes.
+    pub fn update_for(
+        &mut self,
+        config: &PathKnotConfig,
+        sampler: &PoseSampler,
+        accelerates: bool,
+    ) -> Option<ProxyUpdate> {
+        let tick_seconds = sampler.tick_seconds;
         let newest = *self.ticks.back()?;
         let path = fit::Path { ticks: self.ticks.make_contiguous(), tick_seconds };
         let mut update = match &self.sent {
             Some(sent) => fit::fit(sent, &path, config),
             None => ProxyUpdate::from(newest),
         };
+        let impulse = self.acceleration.length() > IMPULSE;
         if accelerates {
-            let impulse = self.acceleration.length() > IMPULSE;
             let acceleration = if impulse { Vec3::ZERO } else { self.acceleration };
             update.snapshot.acceleration = Snapshot::acceleration_units(acceleration);
+        } else if self.falls && !impulse && sampler.gravity != 0.0 && newest.base == 0 {
+            fall_as(&mut update.snapshot, self.acceleration, sampler.gravity);
         }
         self.sent = Some(update.snapshot);
         self.ticks.clear();
         Some(update)
+    }
+}
+
+/// Gives the snapshot of a falling pawn its actual gravity, unless screens assume about as much.
+fn fall_as(snapshot: &mut Snapshot, acceleration: Vec3, ordinary: f32) {
+    let up = snapshot.up.direction();
+    let actual = acceleration.dot(up);
+    let known = snapshot.acceleration != [0; 3];
+    let assumed = if known { snapshot.acceleration().dot(up) } else { -ordinary };
+    if (actual - assumed).abs() > OTHER_GRAVITY {
+        snapshot.acceleration = Snapshot::acceleration_units(up * actual);
+        // An acceleration that rounds to nothing would stand for ordinary gravity.
+        snapshot.falling = snapshot.acceleration != [0; 3];
     }
 }
 

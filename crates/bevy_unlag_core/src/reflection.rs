@@ -20,7 +20,7 @@ pub(crate) fn register_types(app: &mut App) {
         BasePoses, BaseScheduleMailbox, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime,
         GameClock, LastReceivedSnapshot, LimbRig, LocalControl, OwnMoveDelay, Passenger, PawnClass, ServerControl,
         MatchReset, MeasuredUpdateInterval, MovesAcknowledged, NetId, NetRole, OwnerReconnected, PathKnotConfig, PawnModel,
-        PoseSampler, ProxySmoothing, RoundTrip, Seated, ServerLeft, SetupDiagnostics, SimulationRate,
+        PoseSampler, ProxySmoothing, TimeDilation, RoundTrip, Seated, ServerLeft, SetupDiagnostics, SimulationRate,
         Snapshot, SnapshotAcks, SnapshotHistory, Stall, TransformWatch, VisualOf, VisualOffset, Visuals,
         WorldGravity,
     }

@@ -9,6 +9,7 @@ pub const MAX_LIMBS: usize = 32;
 
 /// Limb poses of a pawn as a function of its pose alone. The client draws with it and the server validates
 /// hits with it, so that no animation has to be replicated.
+#[doc(alias = "SetupBones")]
 #[derive(Component, Clone, Copy, Reflect)]
 #[reflect(Component, from_reflect = false)]
 pub struct LimbRig {

@@ -35,7 +35,8 @@ crate::with_defaults! {
         /// where no model does. Raising it keeps pawns on worse links at the present and increases the overshoot.
         pub max_simulation: f32 = 0.25;
         /// Gravity in metres per second squared, along the down direction of a pawn that is extrapolated while it
-        /// falls. Default: 0, and it goes on in a straight line. The movement crate's plugin sets it to the capsule's.
+        /// falls. Default: 0, and it goes on in a straight line. The movement crate's plugin sets it to that of class 0.
+        /// The server sends the acceleration of pawns that fall in another gravity.
         pub gravity: f32 = 0.0;
     }
 }
@@ -143,15 +144,13 @@ impl PoseSample {
 }
 
 impl PoseSample {
-    /// Returns the pose after a free fall of `seconds` along its down direction, with `gravity` in metres per second
-    /// squared.
-    fn fallen(self, gravity: f32, seconds: f32) -> Self {
-        let up = self.up();
-        let gained = up * (gravity * seconds);
+    /// Returns the pose after a free fall of `seconds` with an acceleration in metres per second squared.
+    fn fallen(self, gravity: Vec3, seconds: f32) -> Self {
+        let gained = gravity * seconds;
         Self {
-            position: self.position + (self.velocity - gained * 0.5) * seconds,
-            velocity: self.velocity - gained,
-            rotation: Quat::from_axis_angle(up, self.spin * seconds) * self.rotation,
+            position: self.position + (self.velocity + gained * 0.5) * seconds,
+            velocity: self.velocity + gained,
+            rotation: Quat::from_axis_angle(self.up(), self.spin * seconds) * self.rotation,
             ..self
         }
     }
@@ -265,9 +264,11 @@ impl PoseSampler {
         let speed = if cap > 0.0 { 1.0 - late / cap } else { 0.0 };
         let ahead = full + late * (1.0 + speed) * 0.5;
         let seconds = ahead * self.tick_seconds;
-        let falls = pose.falling && from.base == 0 && from.acceleration == [0; 3];
-        let on = if falls && self.gravity != 0.0 {
-            pose.fallen(self.gravity, seconds)
+        let falls = pose.falling && from.base == 0 && self.gravity != 0.0;
+        let on = if falls {
+            // A pawn in another gravity or with a time of its own brings its acceleration along.
+            let ordinary = from.acceleration == [0; 3];
+            pose.fallen(if ordinary { pose.up() * -self.gravity } else { pose.acceleration }, seconds)
         } else {
             pose.extrapolated(seconds)
         };

@@ -17,8 +17,24 @@ pub enum SetupIssue {
     NoHitBoxes,
     /// The resource with the configuration of a movement model is missing.
     MissingConfig,
+    /// The plugins know no movement model.
+    NoCharacters,
+    /// A pawn is of a movement model that the app does not know.
+    UnlistedCharacter,
+    /// A pawn is of a class that its movement model does not have.
+    UnknownClass,
+    /// Nothing gives the own pawn its input, and the plugin that would is missing.
+    NoControlsPlugin,
+    /// The plugin reads the keys of the player, and no entity says so.
+    NoPlayerControls,
+    /// The keys of the player are bound to nothing.
+    NoInputMap,
     /// The player presses keys, and nothing turns them into the input of the own pawn.
     UnusedControls,
+    /// A pawn with weapons aims, and the look of its moves stays straight ahead.
+    LookNotImplemented,
+    /// Pawns with health take damage, and nothing applies it.
+    UnusedHealth,
     /// No transport sends the moves of the own pawn or receives their acknowledgements.
     MovesNotTransported,
     /// The physics of the level do not step with the ticks.
@@ -29,8 +45,37 @@ pub enum SetupIssue {
     LightyearPings,
 }
 
+impl SetupIssue {
+    /// Returns whether the game does not work with this mistake: something does not move, cannot be hit or is
+    /// never sent. Such a mistake is logged as an error, any other one as a warning.
+    #[must_use]
+    pub fn breaks_game(self) -> bool {
+        match self {
+            Self::GameSpeedOverridden
+            | Self::ContestedVisual
+            | Self::ContestedPawn
+            | Self::Physics
+            | Self::NoErrorHandler => false,
+            Self::TickRate
+            | Self::NoHitBoxes
+            | Self::MissingConfig
+            | Self::NoCharacters
+            | Self::UnlistedCharacter
+            | Self::UnknownClass
+            | Self::NoControlsPlugin
+            | Self::NoPlayerControls
+            | Self::NoInputMap
+            | Self::UnusedControls
+            | Self::LookNotImplemented
+            | Self::UnusedHealth
+            | Self::MovesNotTransported
+            | Self::LightyearPings => true,
+        }
+    }
+}
+
 /// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here with its log line, for tests
-/// and for games that display it. The suite's plugins detect the common mistakes themselves, at the cost of a
+/// and for games that display it; some are logged once for each thing that they concern, such as a model. The suite's plugins detect the common mistakes themselves, at the cost of a
 /// few comparisons per frame.
 #[derive(Resource, Clone, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
@@ -47,13 +92,30 @@ impl Default for SetupDiagnostics {
 }
 
 impl SetupDiagnostics {
-    /// Logs and stores a mistake, unless it was reported before or detection is disabled.
+    /// Logs and stores a mistake, unless it was reported before or detection is disabled. It is logged as an
+    /// error if it [breaks the game](SetupIssue::breaks_game).
     pub fn report(&mut self, issue: SetupIssue, message: impl FnOnce() -> String) {
-        if self.enabled && !self.has(issue) {
-            let message = message();
-            warn!("bevy_unlag: {message}");
-            self.issues.push((issue, message));
+        if !self.has(issue) {
+            self.report_each(issue, message);
         }
+    }
+
+    /// Like [`report`](Self::report), for a mistake that several things can have: it is reported once with each
+    /// message.
+    pub fn report_each(&mut self, issue: SetupIssue, message: impl FnOnce() -> String) {
+        if !self.enabled {
+            return;
+        }
+        let entry = (issue, message());
+        if self.issues.contains(&entry) {
+            return;
+        }
+        if issue.breaks_game() {
+            error!("bevy_unlag: {}", entry.1);
+        } else {
+            warn!("bevy_unlag: {}", entry.1);
+        }
+        self.issues.push(entry);
     }
 
     /// Returns whether this mistake was detected.
@@ -116,6 +178,16 @@ mod tests {
         let mut findings = SetupDiagnostics { enabled: false, ..default() };
         findings.report(SetupIssue::Physics, || unreachable!());
         assert!(!findings.has(SetupIssue::Physics));
+    }
+
+    #[test]
+    fn mistake_of_several_things_is_reported_once_for_each() {
+        let mut findings = SetupDiagnostics::default();
+        for message in ["first", "second", "first"] {
+            findings.report_each(SetupIssue::MissingConfig, || message.to_owned());
+        }
+        let lines: Vec<&str> = findings.all().iter().map(|(_, message)| message.as_str()).collect();
+        assert_eq!(lines, ["first", "second"]);
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub enum ViewStamp {
 }
 
 /// Pose of a pawn on this app's screen in the last frame, without [`VisualOffset`](crate::VisualOffset).
+#[doc(alias = "GetRenderOrigin")]
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 pub struct DrawnPose {

@@ -2,7 +2,7 @@
 
 use syn::{GenericArgument, PathArguments, Type};
 
-/// What a type is within arrays, options and lists. A macro sees names only, so a type with the same name as
+/// Element type within arrays, options and lists. A macro sees names only, so a type with the same name as
 /// one of these is taken for it, and an alias is [`Leaf::Other`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaf {

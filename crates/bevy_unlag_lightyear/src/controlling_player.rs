@@ -1,4 +1,4 @@
-//! Sending of who controls each pawn.
+//! Replication of the controlling player of each pawn.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Interpolate, InterpolationSpan, Wire};

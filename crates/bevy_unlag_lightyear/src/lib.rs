@@ -87,6 +87,8 @@ pub use messages::{
     MessageVerdict, Outbox, Received,
 };
 pub use models::NetModelPlugin;
+#[doc(hidden)]
+pub use models::has_models;
 pub use net_sim::{NetSim, NetSimPlugin};
 pub use pawn::{NetworkedPawn, ReplicatedPawn};
 #[cfg(feature = "smoothing")]

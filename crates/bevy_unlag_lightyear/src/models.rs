@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 #[cfg(not(feature = "prediction"))]
 use bevy_unlag_core::NetRole;
-use bevy_unlag_core::{MoveDiagnostics, MoveModel, PawnModel};
+use bevy_unlag_core::{MoveDiagnostics, MoveModel, PawnModel, SetupDiagnostics, SetupIssue};
 use serde::{Deserialize, Serialize};
 
 use crate::{pawn::ReplicatedPawn, protocol::Setup};
@@ -119,20 +119,29 @@ pub(crate) fn hash_of_names(names: impl Iterator<Item = &'static str>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// Returns whether a movement model is registered. For the umbrella crate.
+#[doc(hidden)]
+#[must_use]
+pub fn has_models(world: &World) -> bool {
+    world.get_resource::<NetModels>().is_some_and(|models| !models.0.is_empty())
+}
+
 /// Reports pawns whose model is not registered: nothing would step, send or draw them.
 pub(crate) fn report_unknown_model(
     added: On<Add, PawnModel>,
     pawns: Query<&PawnModel>,
     models: Option<Res<NetModels>>,
+    mut findings: ResMut<SetupDiagnostics>,
 ) {
     let Ok(model) = pawns.get(added.entity) else { return };
     if !models.is_some_and(|models| models.has(model)) {
-        error!(
-            "pawn {} is of the model {}, which this app has not registered: add its character to the list of \
-             Characters on both sides, or its NetModelPlugin",
-            added.entity,
-            model.name()
-        );
+        findings.report_each(SetupIssue::UnlistedCharacter, || {
+            let model = model.name();
+            format!(
+                "a pawn is of the model {model}, which this app has not registered: add its character to the \
+                 list of Characters on both sides, or its NetModelPlugin"
+            )
+        });
     }
 }
 

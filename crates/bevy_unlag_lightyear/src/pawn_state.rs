@@ -49,8 +49,8 @@ impl<C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>> Interp
 /// Registration of pawn states.
 pub trait AddPawnState {
     /// Sends the component `C` of every replicated pawn to the clients that may see it: when it is inserted,
-    /// changed or removed. For what changes a few times a minute, such as a team, a weapon in hand or a class.
-    /// What changes several times a second is better off with
+    /// changed or removed. Suited to values that change a few times a minute, such as a team, a weapon in hand or
+    /// a class. For values that change several times a second use
     /// [`replicate_smoothed`](crate::ReplicateSmoothed::replicate_smoothed).
     ///
     /// On clients the value changes at the moment at which the pawn is drawn, interpolated with [`Interpolate`].

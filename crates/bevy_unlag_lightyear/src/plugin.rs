@@ -8,7 +8,7 @@ use crate::{
     protocol::UnlagProtocolPlugin, reflection,
 };
 
-/// Adds what client and server share, unless the other one has, as on a listen server. `guest` says that
+/// Adds the plugins that client and server share, once; a listen server has both. `guest` says that
 /// lightyear's plugins are the game's own, so it is a lightyear game to which the suite is added.
 pub(crate) fn add_shared_plugins(app: &mut App, rate: SimulationRate, guest: bool) {
     if app.is_plugin_added::<UnlagProtocolPlugin>() {

@@ -217,7 +217,7 @@ fn end_control(world: &mut World, link: Entity, first: Option<Tick>) {
     }
 }
 
-/// Moves what the server knows of the player's link from the old pawn to the new one.
+/// Moves the link data of the player from the old pawn to the new one.
 fn finish(done: On<ControlTransferred>, mut commands: Commands) {
     let ControlTransferred { from, to } = *done;
     commands.queue(move |world: &mut World| {
@@ -257,7 +257,7 @@ fn finish(done: On<ControlTransferred>, mut commands: Commands) {
     });
 }
 
-/// Moves what the server knows of a player's screen from one pawn to the next. The link keeps it while its player
+/// Moves the record of a player's screen to the next pawn. The link keeps it while its player
 /// has no pawn. A pawn without it would be trusted like the server's own.
 #[cfg(feature = "smoothing")]
 fn hand_over<C: Component + Default>(
@@ -277,7 +277,7 @@ fn hand_over<C: Component + Default>(
     }
 }
 
-/// Removes from a pawn what the server knows of its last player's link.
+/// Removes the last player's link data from a pawn.
 pub(crate) fn forget_link(world: &mut World, pawn: Entity) {
     let Ok(mut pawn) = world.get_entity_mut(pawn) else { return };
     pawn.remove::<RoundTrip>();

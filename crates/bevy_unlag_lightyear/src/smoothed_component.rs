@@ -22,6 +22,8 @@ use lightyear::prelude::AppComponentExt;
 use crate::{pawn_state::InterpolatedComponent, predicted_component::ValueRequest};
 
 /// Registration of interpolated components.
+#[doc(alias = "InterpolationRegistrationExt")]
+#[doc(alias = "add_interpolation")]
 pub trait ReplicateSmoothed {
     /// Replicates the component `C`. On clients it follows the server's value at the playout time of the
     /// snapshots, interpolated with [`Interpolate`]. For a turret, a door, or the aim of a player. On the

@@ -3,8 +3,8 @@
 mod dash;
 mod teleport;
 
-pub use dash::{Dash, DashConfig, DashEvent, DashInput, DashState};
-pub use teleport::{Teleport, TeleportConfig, TeleportEvent, TeleportInput, TeleportState};
+pub use dash::{Dash, DashConfig, DashCue, DashEvent, DashInput, DashState};
+pub use teleport::{Teleport, TeleportConfig, TeleportCue, TeleportEvent, TeleportInput, TeleportState};
 
 use bevy_unlag_core::{BitReader, BitWriter, WireError, wire_format::WireFormat};
 

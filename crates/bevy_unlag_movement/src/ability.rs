@@ -8,7 +8,7 @@ use bevy::{
 };
 use bevy_unlag_core::{
     ExtendedEvent, ExtendedInput, ExtendedState, MoveDiagnostics, MoveModel, PawnClass, PoseSample, Snapshot,
-    StepContext, Tick, ViewFrame, Wire, delegate_to_body,
+    StepContext, Tick, TimeDilation, ViewFrame, Wire, delegate_to_body,
 };
 
 use crate::{
@@ -42,6 +42,9 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     type State: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
     /// Event of a step. It is a value, so that a replay can drop it.
     type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
+    /// What the screens of all players are told of an event: see [`cue`](Self::cue). `()` for nothing.
+    #[doc(alias = "GameplayCue")]
+    type Cue: Wire + Clone + Send + Sync + 'static;
 
     /// Adds to an app what the ability needs, on clients and servers: usually the default tuning, unless the
     /// app has it already, and custom modes. The plugin groups call it. Default: nothing.
@@ -122,6 +125,14 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
         false
     }
 
+    /// Returns what everybody shall see or hear of an event. The plugin groups share it: it is written once on every
+    /// machine, at the moment that its screen shows, as `PawnEvent<Cue>` of the network integration. Costs five
+    /// bytes and the cue for each client that sees the pawn. Default: nothing.
+    #[must_use]
+    fn cue(event: &Self::Event) -> Option<Self::Cue> {
+        None
+    }
+
     /// Returns a hash of the tuning in [`Param`](Self::Param); see [`MoveDiagnostics::config_hash`]. Default
     /// 0.
     #[must_use]
@@ -177,6 +188,10 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
     }
 
     delegate_to_body!(model: CapsuleModel);
+
+    fn push(config: &CapsuleConfig, state: &Self::State, push: &CapsulePush) -> Self::State {
+        ExtendedState { body: CapsuleModel::push(config, &state.body, push), ..*state }
+    }
 
     fn kind(state: &Self::State) -> u32 {
         // The odd factor keeps all bits and prevents equal values from cancelling out.
@@ -257,8 +272,8 @@ pub struct AbilityPair<A, B> {
     pub second: B,
 }
 
-/// Event of one of two combined abilities.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+/// Event or cue of one of two combined abilities.
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub enum AbilityEvent<A, B> {
     /// Event of the first ability.
     First(A),
@@ -283,6 +298,7 @@ impl<A: MoveAbility, B: MoveAbility> MoveAbility for (A, B) {
     type Input = AbilityPair<A::Input, B::Input>;
     type State = AbilityPair<A::State, B::State>;
     type Event = AbilityEvent<A::Event, B::Event>;
+    type Cue = AbilityEvent<A::Cue, B::Cue>;
 
     fn build(app: &mut App) {
         A::build(app);
@@ -359,6 +375,13 @@ impl<A: MoveAbility, B: MoveAbility> MoveAbility for (A, B) {
         match event {
             AbilityEvent::First(event) => A::is_outcome(event),
             AbilityEvent::Second(event) => B::is_outcome(event),
+        }
+    }
+
+    fn cue(event: &Self::Event) -> Option<Self::Cue> {
+        match event {
+            AbilityEvent::First(event) => A::cue(event).map(AbilityEvent::First),
+            AbilityEvent::Second(event) => B::cue(event).map(AbilityEvent::Second),
         }
     }
 

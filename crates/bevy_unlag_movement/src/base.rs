@@ -31,8 +31,8 @@ impl BaseId {
 /// with a `MovementBase` of its own, such as a bone or a node, has its track relative to this one. None
 /// of them needs a rigid body.
 ///
-/// Its pose is a function of time alone, so a replayed move finds it where it was. What a server decides during
-/// the game becomes part of that function: the commands of [`MovementBase::move_to`], and the poses of a
+/// Its pose is a function of time alone, so a replayed move finds it where it was. Decisions of the server during
+/// the game become part of that function: the commands of [`MovementBase::move_to`], and the poses of a
 /// [`RecordedBase`]. [`MovementPlugin`](crate::MovementPlugin) writes the entity's `Transform` from it, except for a
 /// [`RecordedBase`] on the server.
 #[doc(alias = "FBasedMovementInfo")]

@@ -29,6 +29,8 @@ pub(crate) fn planned_base_motion(pawn: &mut PawnStep<'_>, dt: f32) -> Option<Ba
         return None;
     };
     let local = pawn.state.base_position;
+    // Bases move in the world's time.
+    let dt = dt / pawn.state.time_dilation.factor();
     pawn.state.base_velocity = pawn.base_velocity(base, &pose, local);
     if pawn.config.turn_with_base
         && let Some(before) = pawn.scene.base_pose(base, pawn.seconds - f64::from(dt))

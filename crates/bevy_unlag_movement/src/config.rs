@@ -59,6 +59,7 @@ ranged_config! {
     /// Tuning of [`CapsuleModel`](crate::CapsuleModel). It must be the same on client and server: a
     /// difference causes a misprediction in every tick. The defaults are Unreal's, in metres; see
     /// [`quake`](Self::quake) and [`arcade`](Self::arcade) for other presets.
+    #[doc(alias = "UCharacterMovementComponent")]
     #[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
     #[reflect(Resource, Debug, Default)]
     #[serde(default)]
@@ -265,6 +266,12 @@ impl CapsuleConfig {
         let number = u8::try_from(self.classes.len() + 1).map_err(|_| TooManyClasses)?;
         self.classes.push(Self { custom_modes: self.custom_modes.clone(), classes: Vec::new(), ..class });
         Ok(PawnClass(number))
+    }
+
+    /// Returns whether there is a class: class 0, or one that [`add_class`](Self::add_class) has returned.
+    #[must_use]
+    pub fn has_class(&self, class: PawnClass) -> bool {
+        usize::from(class.0) <= self.classes.len()
     }
 
     /// Returns the configuration of a class; this one for an unknown class.

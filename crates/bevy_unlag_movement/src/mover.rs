@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_unlag_core::{StepContext, Tick};
+use bevy_unlag_core::{StepContext, Tick, TimeDilation};
 
 use crate::{
     base::BaseId,
@@ -99,8 +99,8 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         self.ctx.tick
     }
 
-    /// Returns the duration in seconds: of the whole step in `begin` and `end`, of the slice in
-    /// `custom`.
+    /// Returns the duration in seconds of the pawn's own time: of the whole step in `begin` and `end`, of the slice
+    /// in `custom`.
     #[must_use]
     pub fn seconds(&self) -> f32 {
         self.dt
@@ -118,7 +118,13 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         self.pawn.frame.to_world(self.pawn.feet)
     }
 
-    /// Returns the velocity in metres per second, relative to the base.
+    /// Sets the rate of the pawn's own time, from the next step on: a haste that the player starts itself. See
+    /// [`CapsuleState::time_dilation`].
+    pub fn set_time_dilation(&mut self, rate: TimeDilation) {
+        self.pawn.state.set_time_dilation(rate);
+    }
+
+    /// Returns the velocity in metres per second of the pawn's own time, relative to the base.
     #[must_use]
     pub fn velocity(&self) -> Vec3 {
         self.pawn.frame.direction_to_world(self.pawn.velocity)

@@ -4,7 +4,7 @@ use core::fmt::Write;
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_unlag_core::{MoveDiagnostics, StepContext, Wire};
+use bevy_unlag_core::{MoveDiagnostics, StepContext, TimeDilation, Wire};
 
 use crate::{
     config::CapsuleConfig,
@@ -32,6 +32,10 @@ pub enum CapsulePush {
     /// Moves the feet to another place, at rest and falling. It is neither smoothed nor counted as a
     /// prediction error.
     Teleport(Vec3),
+    /// Sets the rate of the pawn's own time: a slow-motion grenade, a haste power-up. It holds until the next one, so
+    /// end it by [`TimeDilation::NORMAL`].
+    #[doc(alias = "CustomTimeDilation")]
+    TimeDilation(TimeDilation),
 }
 
 impl CapsulePush {
@@ -47,6 +51,7 @@ impl CapsulePush {
             Self::Teleport(position) if position.is_finite() => {
                 pushed.teleport_to(position.clamp(Vec3::splat(-MAX_POSITION), Vec3::splat(MAX_POSITION)));
             }
+            Self::TimeDilation(rate) => pushed.set_time_dilation(rate),
             Self::Shove(_) | Self::Teleport(_) => {}
         }
         pushed
@@ -171,9 +176,12 @@ mod tests {
     #[test]
     fn push_survives_a_wire_round_trip_and_non_finite_pushes_are_ignored() {
         let pawn = CapsuleState::at(Vec3::ONE);
-        for push in
-            [CapsulePush::Launch(Vec3::Y), CapsulePush::Shove(Vec3::X), CapsulePush::Teleport(Vec3::Z)]
-        {
+        for push in [
+            CapsulePush::Launch(Vec3::Y),
+            CapsulePush::Shove(Vec3::X),
+            CapsulePush::Teleport(Vec3::Z),
+            CapsulePush::TimeDilation(TimeDilation::new(0.3)),
+        ] {
             let mut w = BitWriter::default();
             push.write(&mut w);
             assert_eq!(CapsulePush::read(&mut BitReader::new(&w.finish())), Ok(push));

@@ -37,15 +37,15 @@ impl CapsuleModel {
         world: &MoverWorld<'_, '_>,
     ) -> CapsuleState {
         let config = config.class(state.class);
-        let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_valid()) else { return *state };
+        let Some(dt) = seconds_of(config, state, ctx).filter(|_| state.is_valid()) else { return *state };
         let grounded = state.is_grounded();
         if grounded && state.velocity == Vec3::ZERO && state.base == BaseId::NONE {
             return *state;
         }
         let mut next = *state;
         let frame = Frame::new(state.up, state.position);
-        let mut velocity =
-            frame.direction_to_local(state.world_velocity()).clamp_length_max(config.max_speed);
+        let own_velocity = state.velocity + state.base_velocity;
+        let mut velocity = frame.direction_to_local(own_velocity).clamp_length_max(config.max_speed);
         if state.mode == crate::mode::MovementMode::Falling {
             let volume = world.scene.volume_at(state.position + state.up * config.half_height);
             let pull = gravity_strength(config, volume.as_ref()) * dt;

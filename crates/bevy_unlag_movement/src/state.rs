@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BitReader, BitWriter, PawnClass, Wire, WireError, look_direction, upright_rotation, with_defaults,
+    BitReader, BitWriter, PawnClass, TimeDilation, Wire, WireError, look_direction, upright_rotation,
+    with_defaults,
 };
 
 use crate::{base::BaseId, config::CapsuleConfig, mode::MovementMode, volume::VolumeId};
@@ -14,7 +15,8 @@ with_defaults! {
     pub struct CapsuleState {
         /// Position of the feet, the lowest point of the capsule, in metres.
         pub position: Vec3 = Vec3::ZERO;
-        /// Velocity in metres per second, relative to the [`base`](Self::base); horizontal while walking.
+        /// Velocity in metres per second of the pawn's own time, relative to the [`base`](Self::base); horizontal
+        /// while walking. [`world_velocity`](Self::world_velocity) is the one in the world.
         pub velocity: Vec3 = Vec3::ZERO;
         /// Heading about [`up`](Self::up) in 1/65,536 of a turn; 0 looks along -Z when up is +Y.
         pub yaw: u16 = 0;
@@ -34,13 +36,19 @@ with_defaults! {
         pub alive: bool = false;
         /// Class, which selects the configuration; see [`PawnClass`].
         pub class: PawnClass = PawnClass(0);
+        /// Rate of the pawn's own time: movement, timers, abilities and weapons follow it. Set it by
+        /// [`CapsulePush::TimeDilation`](crate::CapsulePush::TimeDilation) or
+        /// [`Mover::set_time_dilation`](crate::Mover::set_time_dilation). Default 1, which costs nothing; others cost
+        /// a correction two bytes.
+        #[doc(alias = "CustomTimeDilation")]
+        pub time_dilation: TimeDilation = TimeDilation::NORMAL;
         /// Counter of teleports.
         pub teleports: u8 = 0;
         /// Movement base that the pawn stands on.
         pub base: BaseId = BaseId::NONE;
         /// Position of the feet in the space of the base, in metres; zero without a base.
         pub base_position: Vec3 = Vec3::ZERO;
-        /// Velocity of the base at the pawn in metres per second, in world space.
+        /// Velocity of the base at the pawn in metres per second of the pawn's own time, in world space.
         pub base_velocity: Vec3 = Vec3::ZERO;
         /// Angle by which bases have turned the view, in 1/65,536 of a turn; added to the input's yaw.
         pub base_turn: u16 = 0;
@@ -100,6 +108,16 @@ impl CapsuleState {
         }
     }
 
+    /// Changes the rate of the pawn's own time. The velocity in that time stays: in the world the pawn is as much
+    /// slower or faster at once.
+    pub(crate) fn set_time_dilation(&mut self, time_dilation: TimeDilation) {
+        if time_dilation != self.time_dilation {
+            // The base moves on as before.
+            self.base_velocity *= self.time_dilation.factor() / time_dilation.factor();
+            self.time_dilation = time_dilation;
+        }
+    }
+
     /// Detaches the pawn from its movement base.
     pub(crate) fn leave_base(&mut self) {
         self.base = BaseId::NONE;
@@ -129,10 +147,10 @@ impl CapsuleState {
         if self.up == Vec3::Y { yaw } else { upright_rotation(self.up) * yaw }
     }
 
-    /// Returns the velocity in world space, including that of the base, in metres per second.
+    /// Returns the velocity in world space, including that of the base, in metres per second of the world's time.
     #[must_use]
     pub fn world_velocity(&self) -> Vec3 {
-        self.velocity + self.base_velocity
+        (self.velocity + self.base_velocity) * self.time_dilation.factor()
     }
 
     /// Returns whether the pawn stands on a walkable floor.
@@ -162,6 +180,7 @@ impl CapsuleState {
             ^ u32::from(self.volume.0).wrapping_mul(0x1656_67b1)
             ^ u32::from(self.jumps).wrapping_mul(0xc2b2_ae35)
             ^ u32::from(self.class.0).wrapping_mul(0x1b87_3593)
+            ^ self.time_dilation.kind().wrapping_mul(0x85eb_ca6b)
     }
 }
 
@@ -191,7 +210,13 @@ impl Wire for CapsuleState {
             w.bool(flag);
         }
         self.teleports.write(w);
-        write_unless(PawnClass(0), self.class, w);
+        // Few pawns have one or the other: together they take one bit.
+        let usual = (PawnClass(0), TimeDilation::NORMAL);
+        w.bool((self.class, self.time_dilation) != usual);
+        if (self.class, self.time_dilation) != usual {
+            self.class.write(w);
+            write_unless(usual.1, self.time_dilation, w);
+        }
         write_unless(Vec3::Y, self.up, w);
         w.bool(self.base != BaseId::NONE);
         if self.base != BaseId::NONE {
@@ -219,10 +244,13 @@ impl Wire for CapsuleState {
             disabled: r.bool()?,
             alive: r.bool()?,
             teleports: u8::read(r)?,
-            class: read_unless(PawnClass(0), r)?,
-            up: read_unless(Vec3::Y, r)?,
             ..Self::default()
         };
+        if r.bool()? {
+            state.class = PawnClass::read(r)?;
+            state.time_dilation = read_unless(TimeDilation::NORMAL, r)?;
+        }
+        state.up = read_unless(Vec3::Y, r)?;
         if r.bool()? {
             state.base = BaseId::read(r)?;
             if state.base == BaseId::NONE {
@@ -279,6 +307,24 @@ mod tests {
             state.mode = mode;
             assert_eq!(round_trip(state), Ok(state));
         }
+        for (class, factor) in [(0, 0.25), (3, 1.0), (3, 4.0)] {
+            (state.class, state.time_dilation) = (PawnClass(class), TimeDilation::new(factor));
+            assert_eq!(round_trip(state), Ok(state));
+        }
+    }
+
+    #[test]
+    fn time_dilation_costs_no_bit_while_it_is_normal() {
+        let bits = |state: CapsuleState| {
+            let mut w = BitWriter::default();
+            state.write(&mut w);
+            w.len_bits()
+        };
+        let usual =
+            CapsuleState { mode: MovementMode::Walking, air_seconds: 0.0, ..CapsuleState::at(Vec3::ZERO) };
+        assert_eq!(bits(usual).div_ceil(8), 31, "{} bits", bits(usual));
+        let slow = CapsuleState { time_dilation: TimeDilation::new(0.5), ..usual };
+        assert_eq!(bits(slow), bits(usual) + 17);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{
-    MoveModel, PawnClass, PoseSample, Snapshot, StepContext, Tick, Up, ViewFrame, upright_rotation,
+    MoveModel, PawnClass, PoseSample, Snapshot, StepContext, Tick, TimeDilation, Up, ViewFrame,
+    upright_rotation,
 };
 
 use crate::{
@@ -81,6 +82,10 @@ impl MoveModel for CapsuleModel {
 
     fn velocity(state: &CapsuleState) -> Vec3 {
         state.world_velocity()
+    }
+
+    fn time_dilation(state: &CapsuleState) -> TimeDilation {
+        state.time_dilation
     }
 
     fn base(state: &CapsuleState) -> u16 {
@@ -171,7 +176,7 @@ pub(crate) fn step(
     let config = config.class(state.class);
     // Rapier panics on values that are not finite.
     let first_event = events.len();
-    let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_valid()) else {
+    let Some(dt) = seconds_of(config, state, ctx).filter(|_| state.is_valid()) else {
         return *state;
     };
     let seconds = world.step_seconds(ctx);
@@ -330,11 +335,12 @@ impl PawnStep<'_> {
     }
 }
 
-/// Returns the duration of a step in seconds, or `None` if there is nothing to simulate.
-pub(crate) fn seconds_of(config: &CapsuleConfig, ctx: &StepContext) -> Option<f32> {
+/// Returns the duration of a step in seconds of the pawn's own time, or `None` if there is nothing to simulate.
+pub(crate) fn seconds_of(config: &CapsuleConfig, state: &CapsuleState, ctx: &StepContext) -> Option<f32> {
     let slices = f32::from(config.max_slices.max(1));
     // A NaN is not a duration, and `min` would drop it.
-    (ctx.dt > 0.0).then(|| ctx.dt.min(slice_seconds(config) * slices))
+    let own_seconds = ctx.dt * state.time_dilation.factor();
+    (ctx.dt > 0.0).then(|| own_seconds.min(slice_seconds(config) * slices))
 }
 
 /// Returns the longest slice of a step in seconds.

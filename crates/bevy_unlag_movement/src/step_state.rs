@@ -14,7 +14,7 @@ use crate::{
     input::{CapsuleInput, level_wish},
     mode::{ModePhysics, MovementMode},
     scene::MoverScene,
-    state::CapsuleState,
+    state::{CapsuleState, MAX_VELOCITY},
     sweep::{Body, SKIN},
     velocity::Forces,
     volume::MoveVolume,
@@ -51,7 +51,7 @@ pub(crate) struct PawnStep<'a> {
     pub(crate) feet: Vec3,
     pub(crate) velocity: Vec3,
     pub(crate) body: Body,
-    /// Duration of the current slice in seconds.
+    /// Duration of the current slice in seconds of the pawn's own time, like all durations of a step.
     pub(crate) dt: f32,
     /// Motion of the pawn by its base in this step.
     pub(crate) base_displacement: Vec3,
@@ -209,13 +209,16 @@ impl PawnStep<'_> {
         self.frame.direction_to_local(self.base_velocity(base, &pose, local))
     }
 
-    /// Returns the velocity of a point of a base, in world space.
+    /// Returns the velocity of a point of a base in world space, in metres per second of the pawn's own time.
     pub(crate) fn base_velocity(&self, base: BaseId, pose: &Pose, local: Vec3) -> Vec3 {
         let before = self.scene.base_pose(base, self.seconds - BASE_WINDOW).unwrap_or(*pose);
         let moved = pose.transform_point(local) - before.transform_point(local);
         let velocity = moved / BASE_WINDOW as f32;
         // A base that teleports, such as a train at the end of its line, gives pawns no velocity.
-        if velocity.length() > self.config.max_speed { Vec3::ZERO } else { velocity }
+        if velocity.length() > self.config.max_speed {
+            return Vec3::ZERO;
+        }
+        (velocity / self.state.time_dilation.factor()).clamp_length_max(MAX_VELOCITY)
     }
 
     /// Emits a [`MoveEvent::HitWall`] if the capsule hits the wall at sufficient speed.

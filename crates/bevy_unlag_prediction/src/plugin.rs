@@ -81,10 +81,8 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
                     .in_set(MoveSystems::Step),
             )
             .add_systems(
-                FixedPreUpdate,
-                setup_diagnostics::report_missing_config::<M>
-                    .in_set(TickSystems)
-                    .run_if(not(resource_exists::<M::Config>)),
+                PostStartup,
+                setup_diagnostics::report_missing_config::<M>.run_if(not(resource_exists::<M::Config>)),
             )
             .add_systems(FixedPostUpdate, published_state::publish_state::<M>.in_set(MoveSystems::Publish))
             .add_systems(PostUpdate, drawing::draw_own_pawn::<M>.in_set(VisualSystems::Draw));

@@ -77,7 +77,7 @@ pub(crate) fn publish_state<M: MoveModel>(
             let at = if speculation.has_published { newer_tick(shown.tick, late) } else { late };
             let moved = queue.last_run().unwrap_or(tick.0);
             if speculation.has_published && at == late {
-                // What was published before is final.
+                // Published states are final.
                 let earlier = queue.caught_up.iter().map(|(move_tick, state)| PublishedState {
                     tick: late.offset(-moved.since(*move_tick)),
                     move_tick: *move_tick,

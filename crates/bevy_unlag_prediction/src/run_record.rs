@@ -25,7 +25,7 @@ impl RunRecord {
         }
     }
 
-    /// Returns what the owner is told with an acknowledgement of the move of `acked`; `None` once its epoch has ended.
+    /// Returns the run report for the acknowledgement of move `acked`; without one once its epoch has ended.
     pub(crate) fn told(&self, acked: Option<Tick>) -> RanMoves {
         match self.newest {
             None => RanMoves::None,

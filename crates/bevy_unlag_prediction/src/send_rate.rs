@@ -10,8 +10,8 @@ use bevy::prelude::*;
 #[doc(alias = "cl_cmdrate")]
 #[derive(Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct SendRate {
-    /// Ticks between two packets. Default 1. A larger value saves packets and delays by as many ticks what
-    /// other players see. Unreal's `ClientNetSendMoveDeltaTime`.
+    /// Ticks between two packets. Default 1. A larger value saves packets and delays the pawn on other
+    /// screens by as many ticks. Unreal's `ClientNetSendMoveDeltaTime`.
     #[doc(alias = "ClientNetSendMoveDeltaTime")]
     pub interval: u32,
     /// Ticks between two packets if the server has many players or the link is slow. Default 2. Unreal's

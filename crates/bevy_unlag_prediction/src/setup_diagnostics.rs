@@ -44,17 +44,15 @@ pub(crate) fn check_setup<M: MoveModel>(
     }
 }
 
-/// Reports pawns whose model lacks its configuration: no move of them runs.
-pub(crate) fn report_missing_config<M: MoveModel>(
-    pawns: Query<(), Or<(With<M::State>, With<SavedMoves<M>>)>>,
-    mut findings: ResMut<SetupDiagnostics>,
-) {
-    if !pawns.is_empty() {
-        findings.report(SetupIssue::MissingConfig, || {
-            let (model, config) = (core::any::type_name::<M>(), core::any::type_name::<M::Config>());
-            format!("pawns of {model} do not move without the resource {config}: insert it on both sides")
-        });
-    }
+/// Reports a model that lacks its configuration after the app's startup: no move of its pawns runs.
+pub(crate) fn report_missing_config<M: MoveModel>(mut findings: ResMut<SetupDiagnostics>) {
+    findings.report_each(SetupIssue::MissingConfig, || {
+        let (model, config) = (core::any::type_name::<M>(), core::any::type_name::<M::Config>());
+        format!(
+            "pawns of {model} do not move without the resource {config}: insert it on both sides, before the \
+             app starts"
+        )
+    });
 }
 
 #[cfg(test)]
@@ -111,18 +109,16 @@ mod tests {
     }
 
     #[test]
-    fn model_without_its_configuration_is_reported() {
+    fn model_without_its_configuration_is_reported_at_the_start() {
         for missing in [true, false] {
             let mut app = App::new();
             app.set_error_handler(bevy::ecs::error::ignore)
                 .add_plugins((MinimalPlugins, PredictionPlugin::<Slider>::default()))
                 .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(20)));
             if !missing {
-                app.insert_resource(Tuning);
+                // A startup system is early enough.
+                app.add_systems(Startup, |mut commands: Commands| commands.insert_resource(Tuning));
             }
-            app.update();
-            app.world_mut().spawn((AutonomousPawn::<Slider>::default(), Body { x: 0.0 }));
-            app.update();
             app.update();
             let has = app.world().resource::<SetupDiagnostics>().has(SetupIssue::MissingConfig);
             assert_eq!(has, missing);

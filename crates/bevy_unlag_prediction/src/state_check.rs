@@ -7,6 +7,7 @@ use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Tick, Wire, WireError};
 /// state's [`kind`](MoveModel::kind) and teleport count. In every eighth packet the position is coarser and
 /// has a longer range, and the hash differs from tick to tick, so that a difference invisible to one check
 /// shows in one of the next.
+#[doc(alias = "checksum")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateCheck {
     position: [u16; 3],

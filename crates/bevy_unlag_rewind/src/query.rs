@@ -1,4 +1,4 @@
-//! Server-side rewind queries: what would this shot have hit on the shooter's screen?
+//! Server-side rewind queries: hit tests against the poses on the shooter's screen.
 
 mod beam;
 mod blast;

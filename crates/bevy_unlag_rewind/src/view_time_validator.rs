@@ -224,8 +224,9 @@ impl ViewTimeValidator {
     /// Processes the acknowledgements in the packets of a tick. Call it once a tick, before the shots of
     /// that tick are resolved. `hurried` is true if the server runs several ticks in its current frame:
     /// packets that came one after the other are then processed at once, and reveal nothing about the
-    /// client's frames.
-    pub fn receive_acknowledgements(&mut self, acks: &SnapshotAcks, hurried: bool) {
+    /// client's frames. `tick_seconds` is the length of a tick.
+    pub fn receive_acknowledgements(&mut self, acks: &SnapshotAcks, hurried: bool, tick_seconds: f32) {
+        self.meter.set_tick_seconds(tick_seconds);
         if !self.meter.on_line(acks.epoch) {
             // The client has restarted its tick count. Its views must still not step back.
             self.behind = None;
@@ -406,7 +407,7 @@ pub(crate) fn receive_acknowledgements(
 ) {
     let hurried = fixed.overstep() >= fixed.timestep();
     for (acks, mut ledger) in &mut pawns {
-        ledger.receive_acknowledgements(acks, hurried);
+        ledger.receive_acknowledgements(acks, hurried, fixed.timestep().as_secs_f32());
     }
 }
 

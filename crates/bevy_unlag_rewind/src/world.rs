@@ -20,6 +20,7 @@ use crate::convex_cast::parry_pose;
 /// world. If it is one, give it a kinematic `RigidBody`; otherwise it also stops shots at its present
 /// position. Static geometry does not need this component: every fixed rapier collider stops shots, and a
 /// collider without a rigid body is fixed.
+#[doc(alias = "ECC_WorldDynamic")]
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Debug, from_reflect = false)]
 pub struct Occluder {

@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     BasePoses, BaseView, CaughtUpStates, CurrentTick, MoveModel, PathKnotConfig, PathRecorder, PoseSample,
-    PoseSampler, ProxySmoothing, ProxyUpdate, PublishedState, Snapshot, SnapshotHistory, Tick, ViewTime,
+    PoseSampler, ProxySmoothing, ProxyUpdate, PublishedState, Snapshot, SnapshotHistory, Tick, TimeDilation,
+    ViewTime,
 };
 
 /// Path of a pawn as published to remote clients: the snapshots sent within a bounded time, the ticks since
@@ -89,7 +90,7 @@ impl PublishedPath {
     ) -> Option<ProxyUpdate> {
         let simulated = mode == Some(&ProxySmoothing::Simulate);
         let before = self.sent.newest().map(|newest| newest.tick);
-        let update = self.track.update(config, sampler.tick_seconds, simulated)?;
+        let update = self.track.update_for(config, sampler, simulated)?;
         self.spaces.rotate_right(1);
         self.spaces[0] = before.map_or(0, |before| update.snapshot.tick.since(before));
         for snapshot in update.iter() {
@@ -113,7 +114,8 @@ pub(crate) fn record<M: MoveModel>(
     for (state, shown, caught_up, mut path) in &mut pawns {
         for earlier in caught_up.iter().flat_map(|caught_up| &caught_up.0) {
             let bases = bases.at(ViewTime::at(earlier.move_tick));
-            let (snapshot, velocity) = based_snapshot::<M>(&earlier.state, earlier.tick, turns, &bases);
+            let (snapshot, velocity) =
+                based_snapshot::<M>(&earlier.state, earlier.tick, turns, (&bases, &sampler));
             path.track.record_exactly(snapshot, velocity, sampler.tick_seconds);
         }
         let (state, tick, moved) =
@@ -121,7 +123,7 @@ pub(crate) fn record<M: MoveModel>(
         let bases = bases.at(ViewTime::at(moved));
         let present =
             PoseSample { position: M::position(state), ..PoseSample::from(&M::snapshot(state, tick)) };
-        let (snapshot, velocity) = based_snapshot::<M>(state, tick, turns, &bases);
+        let (snapshot, velocity) = based_snapshot::<M>(state, tick, turns, (&bases, &sampler));
         path.take(now, present, snapshot, velocity, sampler.tick_seconds);
     }
 }
@@ -131,10 +133,139 @@ fn based_snapshot<M: MoveModel>(
     state: &M::State,
     tick: Tick,
     turns: bool,
-    bases: &BaseView<'_>,
+    (bases, sampler): (&BaseView<'_>, &PoseSampler),
 ) -> (Snapshot, Vec3) {
     let position = M::position(state);
     let snapshot = M::snapshot(state, tick).on_base(M::base(state), position, turns, bases);
     let velocity = if snapshot.base == 0 { M::velocity(state) } else { snapshot.velocity() };
-    (snapshot, velocity)
+    (with_own_gravity(snapshot, M::time_dilation(state), sampler), velocity)
+}
+
+/// Adds the acceleration of a falling pawn whose own time has another rate than the world's: screens extrapolate it
+/// with that instead of ordinary gravity. Costs three bytes in the air.
+fn with_own_gravity(snapshot: Snapshot, rate: TimeDilation, sampler: &PoseSampler) -> Snapshot {
+    if rate == TimeDilation::NORMAL || !snapshot.falling || sampler.gravity == 0.0 {
+        return snapshot;
+    }
+    // Both the velocity and its change are by that factor slower or faster.
+    let gravity = sampler.gravity * rate.factor().powi(2);
+    let acceleration = Snapshot::acceleration_units(snapshot.up.direction() * -gravity);
+    // An acceleration that rounds to nothing would stand for ordinary gravity.
+    Snapshot { acceleration, falling: acceleration != [0; 3], ..snapshot }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_unlag_core::{StepContext, Wire};
+
+    use super::*;
+
+    /// Pawn whose state is its position and velocity.
+    enum Glider {}
+
+    #[derive(Component, Wire, Clone, Copy, PartialEq, Debug)]
+    struct GliderState {
+        position: Vec3,
+        velocity: Vec3,
+    }
+
+    #[derive(Resource)]
+    struct GliderConfig;
+
+    impl MoveModel for Glider {
+        type Config = GliderConfig;
+        type Input = u8;
+        type State = GliderState;
+        type Event = ();
+        type Push = ();
+        type World = ();
+        type Diagnostics = ();
+
+        fn step(
+            _: &GliderConfig,
+            state: &GliderState,
+            _: &u8,
+            ctx: &StepContext,
+            (): &(),
+            _: &mut Vec<()>,
+        ) -> GliderState {
+            GliderState { position: state.position + state.velocity * ctx.dt, ..*state }
+        }
+
+        fn position(state: &GliderState) -> Vec3 {
+            state.position
+        }
+
+        fn velocity(state: &GliderState) -> Vec3 {
+            state.velocity
+        }
+
+        fn kind(_: &GliderState) -> u32 {
+            0
+        }
+    }
+
+    /// Returns the state at the end of a tick of a pawn that turns by a right angle at the end of tick 6.
+    fn corner(tick: u32) -> GliderState {
+        let (before, after) = (tick.min(6) as f32 / 64.0, tick.saturating_sub(6) as f32 / 64.0);
+        let velocity = if tick < 6 { Vec3::X } else { Vec3::Z } * 6.0;
+        GliderState { position: Vec3::new(before, 0.0, after) * 6.0, velocity }
+    }
+
+    /// Fails without the loop over `CaughtUpStates` in `record`.
+    #[test]
+    fn late_moves_that_run_in_one_tick_are_drawn_where_they_led() {
+        let mut app = App::new();
+        app.init_resource::<PoseSampler>()
+            .init_resource::<BasePoses>()
+            .init_resource::<CurrentTick>()
+            .insert_resource(GliderConfig);
+        let published = |tick: u32| PublishedState::<Glider> {
+            tick: Tick(tick),
+            move_tick: Tick(tick),
+            state: corner(tick),
+        };
+        let pawn = (corner(0), CaughtUpStates::<Glider>::default(), PublishedPath::default());
+        let pawn = app.world_mut().spawn((pawn, published(0))).id();
+        // No move arrives from tick 4 to 8; in tick 9 all of them run.
+        for (tick, earlier) in [(0, 0..0), (1, 0..0), (2, 0..0), (3, 0..0), (9, 4..9)] {
+            let world = app.world_mut();
+            world.resource_mut::<CurrentTick>().0 = Tick(tick);
+            let earlier = CaughtUpStates(earlier.map(published).collect());
+            world.entity_mut(pawn).insert((corner(tick), published(tick), earlier));
+            assert!(world.run_system_cached(record::<Glider>).is_ok());
+            if tick.is_multiple_of(3) {
+                let sampler = *world.resource::<PoseSampler>();
+                let mut path = world.get_mut::<PublishedPath>(pawn).expect("the pawn has a path");
+                assert!(path.next_update(&PathKnotConfig::default(), &sampler, None).is_some());
+            }
+        }
+        let path = app.world().get::<PublishedPath>(pawn).expect("the pawn has a path");
+        for tick in 3..=9 {
+            let stamp = path.sent.stamp(ViewTime::at(Tick(tick))).expect("updates were sent");
+            let drawn = path.sent.pose(stamp, app.world().resource(), &BaseView::default());
+            let off = drawn.expect("stored snapshots").position.distance(corner(tick).position);
+            assert!(off < 0.01, "{off} m beside the path at tick {tick}");
+        }
+    }
+
+    /// Returns how far below a line a falling pawn of this rate is drawn after 8 ticks without an update.
+    fn drawn_fall(factor: f32) -> f32 {
+        let sampler = PoseSampler { gravity: 9.8, ..PoseSampler::default() };
+        let falling = Snapshot { falling: true, ..Snapshot::new(Tick(0), Vec3::ZERO, Vec3::X) };
+        let sent = with_own_gravity(falling, TimeDilation::new(factor), &sampler);
+        let pose = sampler.extrapolate(&sent, ViewTime::at(Tick(8)), &BaseView::default());
+        assert!((pose.position.x - 0.125).abs() < 1e-4, "{factor}: {}", pose.position);
+        -pose.position.y
+    }
+
+    #[test]
+    fn falling_pawns_are_extrapolated_with_the_gravity_of_their_own_time() {
+        for factor in [0.1, 0.24, 0.5, 1.0, 1.5, 2.0, 2.5] {
+            let truth = 0.5 * 9.8 * (factor * 0.125f32).powi(2);
+            let found = drawn_fall(factor);
+            // An acceleration is sent in steps of half a metre per second squared.
+            assert!((found - truth).abs() < 0.0025, "{factor}: {found} m for {truth} m");
+        }
+    }
 }

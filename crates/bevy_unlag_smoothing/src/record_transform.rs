@@ -11,6 +11,8 @@ use crate::published_path::PublishedPath;
 ///
 /// The up direction is transmitted with a precision of 1°, so something that tilts slowly is better drawn
 /// from a component of its own.
+#[doc(alias = "NetworkTransform")]
+#[doc(alias = "bReplicateMovement")]
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(PublishedPath, Transform)]

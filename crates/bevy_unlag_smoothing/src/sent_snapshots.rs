@@ -37,6 +37,8 @@ impl Target {
 ///
 /// Memory is bounded by the number of pawns. The record cannot tell whether a sent snapshot arrived; only
 /// the client knows.
+#[doc(alias = "CClientFrame")]
+#[doc(alias = "clientSnapshot_t")]
 #[derive(Component, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 pub struct SentSnapshots {

@@ -1,10 +1,12 @@
 //! Client-side estimate of the server's time.
 
+mod offset_line;
 mod offset_windows;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
-use offset_windows::{ExchangeSample, OffsetLine, OffsetWindows};
+use offset_line::OffsetLine;
+use offset_windows::{ExchangeSample, OffsetWindows};
 
 /// Settings of [`ServerClock`]. The defaults suit 5 to 10 exchanges per second. To change them insert a
 /// [`ServerClock::new`] before connecting; reconnections keep them.
@@ -36,11 +38,14 @@ impl Default for ServerClockConfig {
     }
 }
 
-/// Estimate of the server's current time: a two-sided minimum filter over small exchanges.
+/// Estimate of the server's current time from small exchanges: a two-sided minimum filter, and a mean where no
+/// packet is fast.
 ///
 /// Jitter and full buffers only ever increase the latency, and of each direction separately. Therefore the
 /// minimum uplink and the minimum downlink samples of each window of a few seconds are kept, and a line
-/// through them yields the offset and its drift. The published time runs at most
+/// through them yields the offset and its drift. Where the minima are scattered, because hardly any packet is free
+/// of jitter, a line through the means of all samples is more accurate and prevails; where one direction varies more
+/// than the other, it is not and does not. The published time runs at most
 /// [`slew`](ServerClockConfig::slew) faster or slower than real time and never backward, except for a step
 /// of a second or more, which is another time line.
 ///
@@ -60,6 +65,8 @@ pub struct ServerClock {
     // The floor of the estimate, not the estimate.
     #[reflect(ignore)]
     published: Option<Published>,
+    /// Newest accepted exchange.
+    newest: Option<[f64; 4]>,
     samples: u64,
     /// Exchanges since the start or the last jump.
     settled: u32,
@@ -93,6 +100,8 @@ impl ServerClock {
     const GRAIN: f64 = 5e-3;
     /// Number of consecutive exchanges that must contradict the estimate before it is discarded.
     const CONTRADICTIONS: u32 = 3;
+    /// Longest frame whose wait is taken into account, in seconds.
+    const LONGEST_FRAME: f64 = 0.1;
     /// Steps back of less than this many seconds are waited for, because the time never runs backward.
     const RESTART: f64 = 1.0;
 
@@ -109,6 +118,7 @@ impl ServerClock {
             windows: OffsetWindows::new(),
             line: None,
             published: None,
+            newest: None,
             samples: 0,
             settled: 0,
             contradictions: 0,
@@ -137,12 +147,23 @@ impl ServerClock {
     /// since its tick 0. Returns whether it was accepted. Non-finite times and impossible orders are dropped
     /// and counted.
     pub fn sample(&mut self, t0: f64, t1: f64, t2: f64, t3: f64) -> bool {
-        let taken = self.add_sample(t0, t1, t2, t3);
+        self.sample_in_frames([t0, t1, t2, t3], 0.0, 0.0)
+    }
+
+    /// Adds an exchange like [`sample`](Self::sample). `server_frame` and `own_frame` are the durations in seconds of
+    /// the frames in which the request and the reply were found: on average they had waited for half of it, which
+    /// would be an asymmetry where the frames of the two machines differ.
+    pub fn sample_in_frames(&mut self, exchange: [f64; 4], server_frame: f64, own_frame: f64) -> bool {
+        let wait = |frame: f64| if frame > 0.0 { frame.min(Self::LONGEST_FRAME) / 2.0 } else { 0.0 };
+        let taken = self.add_sample(exchange, (wait(server_frame), wait(own_frame)));
         self.rejected += u64::from(!taken);
+        if taken {
+            self.newest = Some(exchange);
+        }
         taken
     }
 
-    fn add_sample(&mut self, t0: f64, t1: f64, t2: f64, t3: f64) -> bool {
+    fn add_sample(&mut self, [t0, t1, t2, t3]: [f64; 4], waits: (f64, f64)) -> bool {
         if [t0, t1, t2, t3].iter().any(|t| !t.is_finite() || t.abs() > Self::MOST_SECONDS) {
             return false;
         }
@@ -155,7 +176,7 @@ impl ServerClock {
         let expected = self.line.map_or(t1, |line| t3 + line.offset_at(t3));
         let turn = f64::from(u32::MAX) * self.tick_seconds + self.tick_seconds;
         let turns = ((expected - t1) / turn).round() * turn;
-        let legs = ExchangeSample { at: t3, up: t1 + turns - t0, down: t3 - t2 - turns };
+        let legs = ExchangeSample { at: t3, up: t1 + turns - t0, down: t3 - t2 - turns, waits };
         if let Some(line) = self.line {
             let doubt = Self::GRAIN + (t3 - line.at) * 5e-4;
             if legs.distance_outside(line.offset_at(t3)) > doubt {
@@ -251,6 +272,19 @@ impl ServerClock {
     #[must_use]
     pub fn uncertainty(&self) -> Option<f64> {
         self.windows.best().map(|(round_trip, _)| (round_trip / 2.0).max(0.0))
+    }
+
+    /// Returns how far the fastest samples scatter, in seconds: about the error of an estimate by them alone.
+    /// Where it is large, more exchanges make the estimate better. `None` before the first exchange.
+    #[must_use]
+    pub fn scatter(&self) -> Option<f64> {
+        self.windows.fastest(self.line?.at).map(|estimate| estimate.error)
+    }
+
+    /// Returns the four times of the newest accepted exchange, as passed to [`sample`](Self::sample).
+    #[must_use]
+    pub fn newest_exchange(&self) -> Option<[f64; 4]> {
+        self.newest
     }
 
     /// Returns the number of accepted exchanges.

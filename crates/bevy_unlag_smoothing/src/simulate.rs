@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PawnClass, PawnModel, PoseSample, PoseSampler,
-    ProxySmoothing, SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime, require_plugin,
+    ProxySmoothing, SnapshotHistory, StepContext, Tick, TimeDilation, ViewStamp, ViewTime, require_plugin,
 };
 
 use crate::plugin::{SmoothingPlugin, SmoothingSystems};
@@ -43,7 +43,7 @@ fn simulate<M: MoveModel>(
     world: StaticSystemParam<M::World>,
     mut proxies: Query<(
         Entity,
-        (&NetRole, Option<&PawnModel>, Option<&PawnClass>),
+        (&NetRole, Option<&PawnModel>, Option<&PawnClass>, Option<&TimeDilation>),
         &ProxySmoothing,
         &SnapshotHistory,
         &mut DrawnPose,
@@ -53,7 +53,7 @@ fn simulate<M: MoveModel>(
 ) {
     let Some(model) = model else { return };
     let bases = bases.at(tick.zip(fixed).map(|(tick, fixed)| tick.frame_time(&fixed)).unwrap_or_default());
-    for (entity, (role, kind, class), mode, history, mut drawn, carried) in &mut proxies {
+    for (entity, (role, kind, class, rate), mode, history, mut drawn, carried) in &mut proxies {
         let ViewStamp::Extrapolated { from, time } = drawn.stamp else { continue };
         if kind.is_some_and(|kind| !kind.is::<M>()) {
             continue;
@@ -63,6 +63,7 @@ fn simulate<M: MoveModel>(
         }
         let Some(newest) = history.get(from) else { continue };
         let class = class.copied().unwrap_or_default();
+        let factor = rate.copied().unwrap_or_default().factor();
         let fresh = SimulationProgress { from, time: ViewTime::at(from), pose: newest.pose(&bases) };
         let mut state = carried
             .as_deref()
@@ -77,9 +78,11 @@ fn simulate<M: MoveModel>(
                 break;
             }
             let ticks = left.min(1.0);
-            let dt = ticks * sampler.tick_seconds;
+            // The model steps the pawn in the pawn's own time.
+            let dt = ticks * sampler.tick_seconds * factor;
             let ctx = StepContext { tick: state.time.tick.offset(1), dt, entity, replaying: true };
-            let next = M::proxy_step(&model, class, &state.pose, &ctx, &world);
+            let own = in_own_time(state.pose, factor);
+            let next = in_own_time(M::proxy_step(&model, class, &own, &ctx, &world), 1.0 / factor);
             if !(next.position.is_finite() && next.velocity.is_finite()) {
                 break;
             }
@@ -97,5 +100,18 @@ fn simulate<M: MoveModel>(
                 commands.entity(entity).insert(state);
             }
         }
+    }
+}
+
+/// Returns a pose whose rates of change are per second of a time that runs by `factor` faster.
+fn in_own_time(pose: PoseSample, factor: f32) -> PoseSample {
+    if factor == 1.0 {
+        return pose;
+    }
+    PoseSample {
+        velocity: pose.velocity / factor,
+        acceleration: pose.acceleration / (factor * factor),
+        spin: pose.spin / factor,
+        ..pose
     }
 }

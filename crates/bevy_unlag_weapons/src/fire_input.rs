@@ -134,9 +134,9 @@ pub struct FireInput {
 const AHEAD: i32 = 8;
 /// Resolution of eye positions: 1/128 m.
 const EYE_UNITS: f32 = 128.0;
-/// Bits per axis of an eye position: up to 4 m from the server's eye position along the world's X and Z and 2 m
-/// along Y, whatever is up for the shooter. Positions farther away are reconstructed incorrectly.
-const EYE_BITS: [u32; 3] = [10, 9, 10];
+/// Bits per axis of an eye position: up to 4 m from the server's eye position along each axis of the world,
+/// whatever is up for the shooter. Positions farther away are reconstructed incorrectly.
+const EYE_BITS: u32 = 10;
 /// Bits of the delay of movement bases: 16 ticks.
 const BASES_BITS: u32 = 12;
 /// Bits of the number of named targets.
@@ -158,8 +158,8 @@ impl FireInput {
             bases: sight.bases.map(lag),
             ..Self::default()
         };
-        for (axis, bits) in fire.eye.iter_mut().zip(EYE_BITS) {
-            *axis &= (1 << bits) - 1;
+        for axis in &mut fire.eye {
+            *axis &= (1 << EYE_BITS) - 1;
         }
         if let Some(time) = sight.time {
             for (slot, named) in fire.named.iter_mut().zip(sight.overrides()) {
@@ -194,8 +194,8 @@ impl FireInput {
             latest.later(-i64::from(known.wrapping_sub(low)))
         });
         let mut eye = near;
-        for (axis, bits) in EYE_BITS.into_iter().enumerate() {
-            let (known, period) = (i64::from((near[axis] * EYE_UNITS).round() as i32), 1_i64 << bits);
+        for axis in 0..3 {
+            let (known, period) = (i64::from((near[axis] * EYE_UNITS).round() as i32), 1_i64 << EYE_BITS);
             // The nearest number with these low bits.
             let off = (i64::from(self.eye[axis]) - known + period / 2).rem_euclid(period) - period / 2;
             eye[axis] = (known + off) as f32 / EYE_UNITS;
@@ -253,8 +253,8 @@ impl FireInput {
 impl Wire for FireInput {
     fn write(&self, w: &mut BitWriter) {
         self.time.write(w);
-        for (axis, bits) in self.eye.into_iter().zip(EYE_BITS) {
-            w.bits(u32::from(axis), bits);
+        for axis in self.eye {
+            w.bits(u32::from(axis), EYE_BITS);
         }
         w.bool(self.aim_offset != (0, 0));
         if self.aim_offset != (0, 0) {
@@ -283,8 +283,8 @@ impl Wire for FireInput {
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let mut fire = Self { time: Option::read(r)?, ..Self::default() };
-        for (axis, bits) in fire.eye.iter_mut().zip(EYE_BITS) {
-            *axis = r.bits(bits)? as u16;
+        for axis in &mut fire.eye {
+            *axis = r.bits(EYE_BITS)? as u16;
         }
         if r.bool()? {
             fire.aim_offset = (r.signed_golomb(TURN_ORDER)?, r.signed_golomb(TURN_ORDER)?);
@@ -353,7 +353,7 @@ mod tests {
             let (read, _) = travelled(&fire);
             assert_eq!(read, fire);
             // The server's eye position differs within the supported range.
-            for off in [Vec3::ZERO, Vec3::new(3.9, -1.9, -3.9)] {
+            for off in [Vec3::ZERO, Vec3::new(3.9, -3.9, -3.9)] {
                 let seen = read.view(own, now, sight.eye + off);
                 assert_eq!(seen, sight.with([lost, late]), "{origin}, {off}");
             }
@@ -363,13 +363,13 @@ mod tests {
     }
 
     #[test]
-    fn plain_shot_takes_48_bits_and_each_named_target_29() {
+    fn plain_shot_takes_49_bits_and_each_named_target_29() {
         let sight = ShooterView::new(Some(ViewTime { tick: Tick(77), fraction: 9 }), Vec3::ZERO);
         let fire = FireInput::new(&sight, Tick(90));
-        assert_eq!(travelled(&fire).1, 48);
+        assert_eq!(travelled(&fire).1, 49);
         let turned = fire.with_aim(Aim { yaw: 65_500, pitch: 90 }, Aim { yaw: 20, pitch: 80 });
         assert_eq!(turned.aim(Aim { yaw: 20, pitch: 80 }), Aim { yaw: 65_500, pitch: 90 });
-        assert_eq!(travelled(&turned).1, 64, "half a degree in one frame");
+        assert_eq!(travelled(&turned).1, 65, "half a degree in one frame");
         let named = StampOverride { target: NetId(9), from: Tick(70), to: Some(Tick(79)), shift: 0 };
         let one = FireInput::new(&sight.with([named]), Tick(90));
         let two = FireInput::new(&sight.with([named, named]), Tick(90));

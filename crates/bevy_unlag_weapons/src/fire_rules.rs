@@ -87,7 +87,7 @@ pub struct ScreenRules {
 
 impl From<&FireRules> for ScreenRules {
     fn from(rules: &FireRules) -> Self {
-        // What is no number counts as 0 on both sides.
+        // NaN counts as 0 on both sides.
         let finite = |value: f32| if value.is_nan() { 0.0 } else { value.clamp(0.0, 1e6) };
         let HitClaims { padding, rounds } = rules.claims;
         Self {

@@ -5,7 +5,9 @@ mod server_fire;
 mod view_capture;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent};
+use bevy_unlag_core::{
+    ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, PoseSampler, StepEvent,
+};
 use bevy_unlag_rewind::TargetHit;
 
 use crate::{
@@ -18,6 +20,7 @@ pub(crate) use server_fire::add_server_weapon_input;
 use view_capture::{CapturedView, LocalPawn, ViewCapture};
 
 /// Raw weapon controls of the local player's pawn. Requires [`Aim`]. Write it in every frame, or more often.
+#[doc(alias = "IN_ATTACK")]
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(Aim)]
@@ -79,8 +82,8 @@ impl WeaponControls {
         self.set = true;
     }
 
-    /// Ends a frame: what is set from now on counts by itself. `WeaponsPlugin` and `PlayerControlsPlugin` do it after
-    /// the fixed loop.
+    /// Ends a frame: later calls count separately. `WeaponsPlugin` and `PlayerControlsPlugin` call it after the fixed
+    /// loop.
     pub fn end_frame(&mut self) {
         (self.set, self.was_held) = (false, self.held);
     }
@@ -134,6 +137,15 @@ fn is_alive<M: MoveModel>(state: &ExtendedState<M::State, WeaponState>) -> bool 
     M::snapshot(&state.body, default()).alive
 }
 
+/// Returns the duration of a tick in seconds of the world's and of a pawn's own time.
+fn tick_seconds<M: MoveModel>(
+    state: &ExtendedState<M::State, WeaponState>,
+    sampler: &PoseSampler,
+) -> (f32, f32) {
+    let dt = sampler.tick_seconds;
+    (dt, dt * M::time_dilation(&state.body).factor())
+}
+
 pub(crate) fn capture_view_time<M: MoveModel>(
     mut pawns: Query<(&mut WeaponControls, LocalPawn<M>), With<LocalControl>>,
     model: Res<M::Config>,
@@ -156,9 +168,9 @@ pub(crate) fn add_weapon_input<M: MoveModel>(
     for (mut trigger, own, mut input) in &mut pawns {
         trigger.requested = None;
         let alive = is_alive::<M>(own.state);
-        let (arms, dt) = (&own.state.extension, screen.sampler.tick_seconds);
+        let (arms, seconds) = (&own.state.extension, tick_seconds::<M>(own.state, &screen.sampler));
         input.0.extension = trigger.input(arms, alive);
-        if !alive || !trigger.wants_shot(arms, &input.0.extension, &screen.arsenal, dt) {
+        if !alive || !trigger.wants_shot(arms, &input.0.extension, &screen.arsenal, seconds) {
             continue;
         }
         let seen = trigger.captured.take();
@@ -196,9 +208,16 @@ impl WeaponControls {
         input
     }
 
-    /// Returns whether the weapon fires in the coming step.
-    fn wants_shot(&mut self, arms: &WeaponState, input: &WeaponInput, arsenal: &Arsenal, dt: f32) -> bool {
-        let wanted = arms.wants_shot(arsenal, self.held, self.pulled, dt);
+    /// Returns whether the weapon fires in the coming step, of this many seconds of the world's and of the pawn's own
+    /// time.
+    fn wants_shot(
+        &mut self,
+        arms: &WeaponState,
+        input: &WeaponInput,
+        arsenal: &Arsenal,
+        (dt, own_dt): (f32, f32),
+    ) -> bool {
+        let wanted = arms.wants_shot(arsenal, self.held, self.pulled, own_dt);
         let changes = input.equip.is_some();
         // A weapon whose reload starts in this move does not fire in it.
         let loads = input.reload && arms.reload == 0 && arms.burst == 0;

@@ -40,6 +40,7 @@ mod position_format;
 mod projectile;
 mod reflection;
 mod reset;
+mod setup_diagnostics;
 #[cfg(feature = "gizmos")]
 mod shot_gizmos;
 mod shot_messages;

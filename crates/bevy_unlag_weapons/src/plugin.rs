@@ -1,7 +1,9 @@
 //! Plugins and system sets.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, MoveSystems, MovesAcknowledged, StepEvent, TickSystems, require_plugin};
+use bevy_unlag_core::{
+    MoveModel, MoveSystems, MovesAcknowledged, SetupDiagnostics, StepEvent, TickSystems, require_plugin,
+};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 use core::marker::PhantomData;
 
@@ -13,7 +15,7 @@ use crate::{
     firing::ShotFired,
     held_weapon, loadout, projectile,
     projectile::ProjectilesInFlight,
-    reflection, reset,
+    reflection, reset, setup_diagnostics,
     shot_messages::Tracer,
     shot_validation,
     shot_validation::SpreadSecret,
@@ -54,6 +56,7 @@ bevy_unlag_core::marker_impls!(WeaponsPlugin<M>);
 impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
     fn build(&self, app: &mut App) {
         require_plugin(app, RewindQueryPlugin);
+        require_plugin(app, setup_diagnostics::HealthCheckPlugin);
         arsenal_asset::add(app);
         // Once, however many models carry weapons.
         if !app.world().contains_resource::<ProjectilesInFlight>() {
@@ -71,6 +74,7 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
         app.init_resource::<Arsenal>()
             .init_resource::<FireRules>()
             .init_resource::<SpreadSecret>()
+            .init_resource::<SetupDiagnostics>()
             .add_message::<StepEvent<WithWeapons<M>>>()
             .add_message::<ShotFired>()
             .add_message::<ShotVerdict>()
@@ -88,6 +92,10 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
                     (firing::add_weapon_input::<M>, firing::add_server_weapon_input::<M>)
                         .in_set(MoveSystems::Extend),
                     firing::emit_shot_fired::<M>.in_set(MoveSystems::React),
+                    setup_diagnostics::report_missing_look::<M>
+                        .in_set(TickSystems)
+                        .after(MoveSystems::Extend)
+                        .before(MoveSystems::Step),
                 ),
             )
             .add_systems(

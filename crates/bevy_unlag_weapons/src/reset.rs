@@ -18,7 +18,7 @@ pub(crate) fn plugin(app: &mut App) {
          mut verdicts: MessageWriter<ShotVerdict>| {
             forget.write(ClearProjectiles);
             // No server will answer them any more.
-            verdicts.write_batch(unanswered.take().map(missing_move));
+            verdicts.write_batch(unanswered.take().into_iter().map(missing_move));
         },
     );
 }

@@ -75,14 +75,14 @@ pub struct OutgoingShotMessages(pub Vec<ShotMessage>);
 
 #[cfg(test)]
 mod tests {
-    use bevy_unlag_core::{BitReader, BitWriter};
+    use bevy_unlag_core::{BitReader, BitWriter, Up};
 
     use super::*;
     use crate::aim::Aim;
 
     #[test]
     fn tracer_takes_at_most_eleven_bytes_and_survives_a_round_trip() {
-        let cone = SpreadCone { aim: Aim::new(2.0, -0.3), half_angle: 900 };
+        let cone = SpreadCone { aim: Aim::new(2.0, -0.3), half_angle: 900, up: Up::Y };
         for trail in [TracerPath::To(Vec3::new(1.5, -2.25, 900.0)), TracerPath::Spread { cone, seed: 9 }] {
             let tracer = Tracer { shooter: NetId(900), weapon: WeaponId(3), trail };
             let mut w = BitWriter::default();

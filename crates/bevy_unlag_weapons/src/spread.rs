@@ -1,20 +1,43 @@
 //! Deterministic weapon spread, bitwise equal on all machines.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, Wire, look_direction, sin_cos_of_units};
+use bevy_unlag_core::{
+    BitReader, BitWriter, NetId, Up, Wire, WireError, look_direction, sin_cos_of_units,
+    wire_format::WireFormat,
+};
 
 use crate::{aim::Aim, weapon::Weapon};
 
 /// Maximum number of pellets per shot.
 pub const MAX_PELLETS: usize = 16;
 
-/// A cone of directions in the world around an aim.
+/// A cone of directions in the world around an aim, with the pattern of the pellets upright for the shooter.
 #[derive(Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 pub struct SpreadCone {
     /// Axis of the cone, in the world, whatever is up for the shooter.
     pub aim: Aim,
     /// Half the opening angle, in 1/65,536 of a turn; at most a quarter turn.
     pub half_angle: u16,
+    /// Up direction of the shooter, which turns the pattern about the axis. One bit on the wire for +Y, two bytes
+    /// more for another one.
+    #[wire(with = UpFormat)]
+    pub up: Up,
+}
+
+/// Form of an up direction that is usually +Y.
+struct UpFormat;
+
+impl WireFormat<Up> for UpFormat {
+    fn write(&self, up: &Up, w: &mut BitWriter) {
+        w.bool(*up != Up::Y);
+        if *up != Up::Y {
+            Wire::write(up, w);
+        }
+    }
+
+    fn read(&self, r: &mut BitReader<'_>) -> Result<Up, WireError> {
+        if r.bool()? { <Up as Wire>::read(r) } else { Ok(Up::Y) }
+    }
 }
 
 impl SpreadCone {
@@ -24,7 +47,7 @@ impl SpreadCone {
         f32::from(self.half_angle) * (core::f32::consts::TAU / 65_536.0)
     }
 
-    /// Returns the direction at an offset from the axis, `x` to the right and `y` up in the world, as fractions
+    /// Returns the direction at an offset from the axis, `x` to the right and `y` up for the shooter, as fractions
     /// of the cone's radius. Offsets outside of the cone are clamped to its edge.
     #[must_use]
     pub fn direction(&self, offset: Vec2) -> Vec3 {
@@ -32,12 +55,21 @@ impl SpreadCone {
         if self.half_angle == 0 {
             return forward;
         }
-        let (sin_yaw, cos_yaw) = sin_cos_of_units(self.aim.yaw);
-        let right = Vec3::new(cos_yaw, 0.0, -sin_yaw);
+        let right = self.right(forward);
         let up = right.cross(forward);
         let (sin, cos) = sin_cos_of_units(self.half_angle.min(16_000));
         let Vec2 { x, y } = if offset.is_finite() { offset.clamp_length_max(1.0) } else { Vec2::ZERO };
         (forward * cos + (right * x + up * y) * sin).normalize()
+    }
+
+    /// Returns the unit vector to the right of the axis, level for the shooter.
+    fn right(&self, forward: Vec3) -> Vec3 {
+        if self.up == Up::Y {
+            let (sin_yaw, cos_yaw) = sin_cos_of_units(self.aim.yaw);
+            return Vec3::new(cos_yaw, 0.0, -sin_yaw);
+        }
+        // Along its up direction a shooter has no right: any direction does, the same on all machines.
+        forward.cross(self.up.direction()).try_normalize().unwrap_or_else(|| forward.any_orthonormal_vector())
     }
 }
 
@@ -88,6 +120,8 @@ fn mix(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::ViewFrame;
+
     use super::*;
 
     #[test]
@@ -112,7 +146,7 @@ mod tests {
         let half_angle = bevy_unlag_core::angle_to_units(0.1);
         for (yaw, pitch) in [(0.0, 0.0), (2.0, 1.4), (-3.0, -1.4)] {
             let aim = Aim::new(yaw, pitch);
-            let cone = SpreadCone { aim, half_angle };
+            let cone = SpreadCone { aim, half_angle, up: Up::Y };
             assert!(cone.direction(Vec2::ZERO).angle_between(aim.direction()) < 1e-3);
             for edge in [Vec2::X, Vec2::NEG_Y, Vec2::new(30.0, 40.0)] {
                 let off = cone.direction(edge).angle_between(aim.direction());
@@ -120,6 +154,47 @@ mod tests {
             }
             assert!(cone.direction(Vec2::Y).y > aim.direction().y || pitch > 1.3);
             assert!(cone.direction(Vec2::NAN).is_finite());
+        }
+    }
+
+    #[test]
+    fn upper_edge_of_the_cone_lies_along_the_up_direction_of_the_shooter() {
+        let half_angle = bevy_unlag_core::angle_to_units(0.1);
+        let slanted = Vec3::new(0.5, -0.6, 0.3).normalize();
+        for up in [Vec3::Y, Vec3::NEG_Y, Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Z, slanted] {
+            // Views level and aslant, in the frame of the shooter.
+            for (yaw, pitch) in [(0.0, 0.0), (1.0, 0.6), (-2.5, -0.9)] {
+                let frame = ViewFrame { up, turn: 0 };
+                let cone =
+                    SpreadCone { aim: Aim::new(yaw, pitch).to_world(&frame), half_angle, up: Up::new(up) };
+                let forward = cone.direction(Vec2::ZERO);
+                let wanted = up.reject_from(forward).normalize();
+                let off = |offset| cone.direction(offset).reject_from(forward).normalize();
+                // The up direction is rounded to 1 degree.
+                assert!(off(Vec2::Y).dot(wanted) > 0.999, "{up}, {yaw}: {}", off(Vec2::Y));
+                assert!(off(Vec2::X).dot(forward.cross(up).normalize()) > 0.999, "{up}, {yaw}");
+            }
+        }
+        let along = SpreadCone { aim: Aim { yaw: 0, pitch: 16_384 }, half_angle, up: Up::new(Vec3::NEG_Y) };
+        assert!(along.direction(Vec2::ONE).is_normalized());
+    }
+
+    #[test]
+    fn directions_where_y_is_up_keep_their_bits() {
+        // As it was computed before cones had an up direction.
+        let before = |cone: &SpreadCone, at: Vec2| {
+            let forward = look_direction(cone.aim.yaw, cone.aim.pitch);
+            let (sin_yaw, cos_yaw) = sin_cos_of_units(cone.aim.yaw);
+            let right = Vec3::new(cos_yaw, 0.0, -sin_yaw);
+            let (sin, cos) = sin_cos_of_units(cone.half_angle);
+            (forward * cos + (right * at.x + right.cross(forward) * at.y) * sin).normalize()
+        };
+        for seed in 0..200 {
+            let aim = Aim::new(f32::from(seed) * 0.1, f32::from(seed) * 0.014 - 1.4);
+            let cone = SpreadCone { aim, half_angle: 600 + seed * 40, up: Up::Y };
+            let at = pellet_offset(seed, 0);
+            let bits = |direction: Vec3| direction.to_array().map(f32::to_bits);
+            assert_eq!(bits(cone.direction(at)), bits(before(&cone, at)), "{cone:?}");
         }
     }
 

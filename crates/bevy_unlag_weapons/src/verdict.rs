@@ -210,6 +210,7 @@ pub enum ShotResult {
 /// The server's verdict on a shot of the local player. Written on the shooter's client when it arrives, and
 /// on a listen server for its host. A beam is a shot in every tick: of consecutive shots only the first one
 /// with a different result gets a verdict.
+#[doc(alias = "ClientConfirmTargetData")]
 #[derive(Message, Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Message, Debug)]
 pub struct ShotVerdict {

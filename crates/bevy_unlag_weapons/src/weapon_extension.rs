@@ -5,7 +5,7 @@ mod state;
 mod step;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BodyStep, Extended, MoveExtension, StepContext, Tick};
+use bevy_unlag_core::{BodyStep, Extended, MoveExtension, StepContext, Tick, TimeDilation};
 
 use crate::{aim::Aim, arsenal::Arsenal, fire_input::FireInput, spread::SpreadCone, weapon::WeaponId};
 
@@ -140,6 +140,10 @@ impl MoveExtension for WeaponExtension {
     fn change_control(state: &WeaponState) -> WeaponState {
         // The view of the previous player is no turn of the new one.
         WeaponState { look: None, fastest_turn: FastestTurn::default(), ..*state }
+    }
+
+    fn change_time_dilation(state: &WeaponState, from: TimeDilation, to: TimeDilation) -> WeaponState {
+        state.rescaled(from, to)
     }
 
     fn config_hash(arsenal: &Arsenal) -> u32 {

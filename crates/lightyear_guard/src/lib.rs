@@ -9,7 +9,7 @@
 //!   its bytes.
 //! * [`IngressLimits`] has the limits, [`IngressStats`] and [`LinkTraffic`] count what was refused and why.
 //! * [`BindMessage`] says which messages clients may send on which channel.
-//! * [`ServerUdp`] is a UDP socket that makes no link for junk.
+//! * [`ServerUdp`] is a UDP socket that creates no link entity for invalid datagrams.
 //! * [`ServerAccess`] and [`ServerKey`] define the clients that may join; a matchmaker signs a
 //!   [`ConnectTokenRequest`], and [`TokenClient`] joins with it. A token is good once.
 //! * [`Kick`] ends a connection, and the client learns the [`KickReason`].

@@ -87,10 +87,12 @@ enum Topic {
     /// Server process of `load`.
     #[command(hide = true)]
     LoadServer(load::ServeArgs),
+    /// Clients of `prediction` in a process with another maths library.
+    #[command(hide = true)]
+    LibmClients(prediction::ClientArgs),
     /// Cost of a move against rapier's character controller; replays, allocations, lost speed.
     Movement,
-    /// Any game: changes of the controlled pawn, abilities, pawns that the server controls, events of others, lifts with
-    /// buttons.
+    /// Possession, abilities, server-controlled pawns, remote events and called lifts.
     Open,
     /// Cost, bandwidth and tolerance of prediction: replays, bytes, jitter, clocks.
     Prediction,
@@ -112,6 +114,7 @@ fn main() -> ExitCode {
         Topic::Agreement(args) => agreement::measure(&options, &args),
         Topic::Load(args) => load::measure(&options, &args),
         Topic::LoadServer(args) => load::serve(args).map(|()| figure_table::Figures::default()),
+        Topic::LibmClients(args) => prediction::run_clients(&args).map(|()| figure_table::Figures::default()),
         Topic::Movement => movement::measure(&options),
         Topic::Open => open::measure(&options),
         Topic::Prediction => prediction::measure(&options),

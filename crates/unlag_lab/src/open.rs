@@ -1,5 +1,4 @@
-//! Any game: changes of the controlled pawn, abilities, pawns that the server controls, events of others, lifts with
-//! buttons.
+//! Possession, abilities, server-controlled pawns, remote events and called lifts.
 
 mod abilities;
 mod lift;

@@ -7,6 +7,7 @@ mod clocks;
 mod empty_model;
 mod jitter;
 mod late_inputs;
+mod other_libm;
 mod replay;
 mod respawns;
 mod server_cost;
@@ -17,6 +18,7 @@ use crate::agreement::owner_error;
 use crate::prelude::*;
 
 pub use bytes::measure_rounds;
+pub use other_libm::{ClientArgs, run as run_clients};
 
 /// Numbers of characters in the scene of the correction.
 const CHARACTERS: [usize; 4] = [1, 16, 64, 256];
@@ -32,6 +34,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     clock_agreement::measure(options, &mut figures)?;
     respawns::measure(options, &mut figures)?;
     cheat_gains::measure(options, &mut figures)?;
+    other_libm::measure(options, &mut figures)?;
     Ok(figures)
 }
 

@@ -6,8 +6,8 @@ pub use std::{collections::HashMap, time::Instant};
 pub use bevy::{prelude::*, time::TimeUpdateStrategy};
 pub use bevy_rapier3d::prelude::Collider;
 pub use bevy_unlag::{
-    Soldier, SoldierState, core::*, link_conditioner::*, movement::*, prediction::*, prelude::*, rewind::*,
-    smoothing::*, weapons::*,
+    Soldier, SoldierBody, SoldierState, core::*, link_conditioner::*, movement::*, prediction::*, prelude::*,
+    rewind::*, smoothing::*, weapons::*,
 };
 pub use bevy_unlag_testkit::finish;
 pub use rand::{Rng, SeedableRng, rngs::SmallRng};

@@ -13,6 +13,7 @@ mod link;
 mod playout;
 mod replicated;
 mod rider;
+mod server_time;
 mod truth;
 
 use std::path::PathBuf;
@@ -44,6 +45,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     rider::add(&mut figures, &plan)?;
     replicated::add(&mut figures, &plan)?;
     clocks::add(&mut figures, &plan)?;
+    server_time::add(&mut figures, &plan)?;
     bytes::add(&mut figures, &plan)?;
     Ok(figures)
 }

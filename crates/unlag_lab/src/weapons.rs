@@ -1,5 +1,6 @@
 //! Cost and reliability of firing weapons.
 
+mod blackout_tours;
 mod blackouts;
 mod bytes;
 mod hard_link;
@@ -16,6 +17,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     hard_link::measure(options, &mut figures)?;
     projectiles::measure(options, &mut figures)?;
     blackouts::measure(options, &mut figures)?;
+    blackout_tours::measure(options, &mut figures)?;
     rockets::measure(options, &mut figures)?;
     Ok(figures)
 }

@@ -2,6 +2,7 @@
 
 use bevy::{camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
 use bevy_unlag::{
+    SoldierBody,
     core::{LimbPoses, LimbRig, PoseSample, VisualSystems},
     prelude::*,
     rewind::HUMANOID_LIMBS,

@@ -25,7 +25,7 @@ pub(super) fn new_client(
     let mut client = app::scripted_client(seed, options.server);
     client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
     let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);
-    connection::join(server, listener, &mut client, player + 1, sim)?;
+    connection::join_with_timeout(server, listener, &mut client, (player + 1, options.timeout), sim)?;
     bevy_unlag_testkit::finish(&mut client);
     Ok(client)
 }

@@ -17,7 +17,7 @@ pub fn effects() -> Vec<(&'static str, Vec<u8>)> {
     let list = [(NetId(3), HitGroup::Head), (NetId(9), HitGroup::Limb)].into_iter().collect();
     let verdict = |result| ShotVerdict { shot, result, clamped: false };
     let to = TracerPath::To(Vec3::new(1.5, 2.0, -40.0));
-    let cone = SpreadCone { aim: Aim::new(2.0, -0.1), half_angle: 470 };
+    let cone = SpreadCone { aim: Aim::new(2.0, -0.1), half_angle: 470, up: Up::Y };
     let launch = ProjectileLaunch {
         shooter,
         shot,

@@ -2,7 +2,6 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    CharacterPawn, Characters, SoldierWith,
     core::{ExtendedEvent, StepEvent},
     movement::abilities::{Dash, DashConfig, DashEvent},
     prelude::*,

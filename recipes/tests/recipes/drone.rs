@@ -2,7 +2,7 @@
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag::{
-    Character, CharacterPawn, Characters, Side,
+    Character, Side,
     core::{LimbRig, PawnClass, StepContext, Wire},
     prelude::*,
     rapier::prelude::Collider,

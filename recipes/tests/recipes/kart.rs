@@ -2,11 +2,10 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    CharacterPawn, Characters, NpcPawn,
     core::{Passenger, Wire},
     lightyear::prelude::ControlledBy,
     movement::{KartModel, KartState},
-    net::{MessageRules, MessageSource, Possess, Possessed},
+    net::{MessageRules, MessageSource, Possessed},
     prelude::*,
 };
 use unlag_recipes::{corrections, floor, own, play, position};

@@ -1,6 +1,9 @@
 //! Recipes: one file each, first the code of the game and then a test that plays it.
 
+mod armed_turret;
 mod bad_link;
+mod blocking_team_mates;
+mod called_lift;
 mod classes;
 mod dash;
 mod drone;
@@ -9,7 +12,9 @@ mod game_message;
 mod health_bar;
 mod jump_pad;
 mod kart;
+mod key_bindings;
 mod knock_back;
+mod listen_server;
 mod low_gravity;
 mod moving_platform;
 mod name_tag;
@@ -18,9 +23,12 @@ mod one_shot_effect;
 mod other_rate;
 mod own_ability;
 mod respawn;
+mod ridden_crate;
 mod setup_mistake;
 mod slow_motion;
 mod spectator;
 mod teams;
+mod time_dilation;
+mod two_abilities;
 mod walk_and_hit;
 mod weapons;

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{Interpolate, InterpolationSpan, Wire},
+    core::{Interpolate, InterpolationSpan, Visuals, Wire},
     net::{AddPawnState, OwnPawnState},
     prelude::*,
 };

@@ -1,7 +1,7 @@
 //! An AI character: it walks up to the nearest player and fires.
 
 use bevy::prelude::*;
-use bevy_unlag::{NpcControls, NpcPawn, prelude::*, weapons::HealthPlugin};
+use bevy_unlag::{prelude::*, weapons::HealthPlugin};
 use unlag_recipes::{component, floor, play, position, soldiers};
 
 const GUARD: NetId = NetId(100);

@@ -23,7 +23,7 @@ fn slow_client(app: &mut App) {
         .add_plugins((PlayerControlsPlugin::default(), reason));
 }
 
-/// What the player reads.
+/// Values for the player.
 #[derive(Resource, Default)]
 struct Reason(Option<String>);
 

@@ -1,7 +1,11 @@
 //! An ability of one's own: holding a key makes the soldier twice as fast, until its breath is used up.
 
 use bevy::prelude::*;
-use bevy_unlag::{CharacterPawn, Characters, SoldierWith, core::Wire, movement::MoveAbility, prelude::*};
+use bevy_unlag::{
+    core::Wire,
+    movement::{MoveAbility, Mover},
+    prelude::*,
+};
 use unlag_recipes::{component, corrections, floor, play};
 
 type Runner = SoldierWith<Haste>;
@@ -26,6 +30,7 @@ impl MoveAbility for Haste {
     type Input = HasteInput;
     type State = HasteState;
     type Event = ();
+    type Cue = ();
 
     fn begin(_: &(), state: &mut HasteState, input: &HasteInput, _: &mut Mover, _: &mut Vec<()>) {
         // Out of breath, the soldier walks until half of it is back.

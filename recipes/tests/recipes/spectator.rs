@@ -1,7 +1,7 @@
 //! A spectator, who has no pawn and watches the others until the server gives it one.
 
 use bevy::prelude::*;
-use bevy_unlag::{NpcPawn, net::Possess, prelude::*};
+use bevy_unlag::prelude::*;
 use unlag_recipes::{floor, own, play, position};
 
 const BOT: NetId = NetId(100);

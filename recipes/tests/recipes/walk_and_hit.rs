@@ -55,7 +55,7 @@ fn hits_on_the_screen_are_hits_on_the_server() {
     });
 }
 
-/// The control: shots are judged against the present, in which the target has walked on.
+/// The control: shots are tested against the present, in which the target has walked on.
 fn server_without_rewind(app: &mut App) {
     app.add_plugins(server).insert_resource(RewindLimits { mode: RewindMode::Off, ..default() });
 }

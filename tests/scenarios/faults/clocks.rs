@@ -58,25 +58,31 @@ fn client_clock_off_by_5_percent_is_steered_without_tick_jumps() {
     }
 }
 
-/// Shots of a player whose clock runs at this speed, in a fight of 45 s, and the smallest playout delay on its screen in
-/// milliseconds.
+/// The smallest playout delay that this client has reported, in milliseconds.
+#[derive(Resource)]
+struct LeastDelay(f32);
+
+fn record_delay(stats: Res<SmoothingStats>, mut least: ResMut<LeastDelay>) {
+    least.0 = least.0.min(stats.delay_ms);
+}
+
+/// Shots of a player whose machine's clock has this speed, in a fight of 60 s that begins when it joins, and the
+/// smallest playout delay on its screen in milliseconds.
 fn fight_with_clock(speed: f64, steer_clock: bool) -> (ShotStats, f32) {
     let conditions = preset("Average (UE)");
-    let mut game = start(MatchOptions { players: 3, conditions, seed: 3, ..default() });
-    game.clients[0].world_mut().resource_mut::<PredictionConfig>().steer_clock = steer_clock;
-    game.set_clock(0, speed);
-    // A clock whose speed changes in the middle of a game is caught up with within seconds.
-    game.set_firing(false);
-    game.run(seconds(15.0));
-    game.set_firing(true);
-    let mut delay = f32::INFINITY;
-    for _ in 0..45 {
-        game.run(seconds(1.0));
-        delay = delay.min(game.clients[0].world().resource::<SmoothingStats>().delay_ms);
+    let mut game = start(MatchOptions { players: 3, conditions, seed: 3, first_clock: speed, ..default() });
+    let client = &mut game.clients[0];
+    client.insert_resource(LeastDelay(f32::INFINITY)).add_systems(Last, record_delay);
+    if !steer_clock {
+        client.world_mut().resource_mut::<PredictionConfig>().steer_clock = false;
+        client.insert_resource(ClockSteering::default());
     }
+    game.set_firing(true);
+    game.run(seconds(60.0));
     game.set_firing(false);
     game.run(seconds(6.0));
-    (game.clients[0].world().resource::<ShotStats>().clone(), delay)
+    let client = game.clients[0].world();
+    (client.resource::<ShotStats>().clone(), client.resource::<LeastDelay>().0)
 }
 
 // Row F20.
@@ -92,6 +98,15 @@ fn shots_of_a_player_with_a_slow_clock_are_judged_as_they_were_drawn() {
     let (unsteered, _) = fight_with_clock(0.95, false);
     let agreement = unsteered.confirmed_of_drawn().unwrap_or(0.0);
     assert!(agreement < 90.0, "the control: without steering {agreement} % of {} hits", unsteered.drawn);
+}
+
+// Row F20.
+#[test]
+fn playout_delay_on_a_clock_that_is_much_too_fast_is_never_negative() {
+    for speed in [1.15, 2.0] {
+        let (_, delay) = fight_with_clock(speed, true);
+        assert!(delay >= 0.0, "at {speed}: a playout delay of {delay} ms");
+    }
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);

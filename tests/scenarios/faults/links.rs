@@ -126,7 +126,7 @@ fn mismatches_on_a_terrible_link_end_within_one_rtt_plus_250_ms() {
 
 /// Runs a fight of three players with all weapons for `time` seconds on the preset `name`, then switches to
 /// an average link and checks the result.
-fn expect_fight_survives(name: &str, seed: u64, time: f64) -> Trial {
+fn assert_fight_survives(name: &str, seed: u64, time: f64) -> Trial {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let options = MatchOptions { players: 3, conditions: preset("Average (UE)"), seed, server, ..default() };
     let mut trial = Trial::new(name, options);
@@ -147,21 +147,21 @@ fn expect_fight_survives(name: &str, seed: u64, time: f64) -> Trial {
 // Row F6.
 #[test]
 fn every_shot_is_accounted_for_at_250_ms_with_25_percent_loss_and_duplication() {
-    expect_fight_survives("Torture A", 4, 60.0);
+    assert_fight_survives("Torture A", 4, 60.0);
 }
 
 // Row F6.
 #[test]
 #[ignore = "long: half an hour of play"]
 fn every_shot_is_accounted_for_in_half_an_hour_on_torture_a() {
-    expect_fight_survives("Torture A", 4, 1_800.0);
+    assert_fight_survives("Torture A", 4, 1_800.0);
 }
 
 /// Row F7: a fight and a tour for `iterations` ticks on the preset "Torture B", each followed by an average
 /// link. Asserts that the tour's `T_conv` is at most 2 s.
 fn assert_recovery_from_torture_b(iterations: u32) {
     let time = f64::from(iterations) / 64.0;
-    expect_fight_survives("Torture B", 5, time);
+    assert_fight_survives("Torture B", 5, time);
     let mut trial = Trial::tour("Torture B", 2, preset("Average (UE)"), 5);
     trial.game.set_conditions(preset("Torture B"));
     trial.run(time);

@@ -1,17 +1,23 @@
 //! Rows F12, F13, F17 and F18: outages and server stalls during a fight.
 
+use std::collections::HashSet;
+
 use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
+    core::{ExtendedEvent, StepEvent, Tick},
     link_conditioner::{LinkConditions, Pulse},
     prelude::*,
-    weapons::{ShotRefusal, ShotResult},
+    weapons::{Shot, ShotRefusal, ShotResult, WeaponEvent},
 };
 use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};
 use crate::{
     fire::{ClientShotLog, ServerShotLog, record_shots},
-    seconds, start,
+    seconds,
+    shooting_range::{ShootingRange, ShotLog},
+    start,
 };
 
 /// The average link without random loss.
@@ -109,40 +115,110 @@ fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_one_way() {
     }
 }
 
-#[test]
-fn every_shot_is_answered_also_those_whose_moves_a_blackout_has_lost() {
-    for (dark, period) in [(0.5, 5.0), (2.0, 8.0)] {
-        let pulse =
-            Pulse { period: seconds(period), length: seconds(dark), loss: 1.0, latency: seconds(0.0) };
-        let conditions = LinkConditions { pulse: Some(pulse), ..preset("Good broadband") };
-        let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
-        let mut game =
-            start(MatchOptions { players: 3, conditions, seed: 5, server, ..MatchOptions::default() });
-        record_shots(&mut game);
-        game.set_firing(true);
-        game.run(seconds(3.0 * period));
-        game.set_firing(false);
-        game.run(seconds(2.0 * period));
-        let (mut fired, mut unanswered, mut missing) = (0, 0, 0);
-        for client in &game.clients {
-            let world = client.world();
-            let (log, arsenal) = (world.resource::<ClientShotLog>(), world.resource::<Arsenal>());
-            for (shot, round) in &log.fired {
-                let is_beam = arsenal.get(round.round.weapon).is_some_and(Weapon::is_beam);
-                let answers = log.verdicts.get(shot).map_or(&[][..], |answers| answers);
-                fired += 1;
-                unanswered += usize::from(answers.is_empty() && !is_beam);
-                missing += answers
-                    .iter()
-                    .filter(|answer| **answer == ShotResult::Refused(ShotRefusal::MissingMove))
-                    .count();
-                assert!(answers.len() <= 1 || is_beam, "{shot} has several answers: {answers:?}");
+/// Shots of three players whose links go dark for `dark` seconds at the end of every `period`, three times; their
+/// connections end after `timeout` without a packet.
+fn assert_shots_answered(dark: f64, period: f64, timeout: f64) {
+    let pulse = Pulse { period: seconds(period), length: seconds(dark), loss: 1.0, latency: seconds(0.0) };
+    let conditions = LinkConditions { pulse: Some(pulse), ..preset("Good broadband") };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
+    let options = MatchOptions { players: 3, conditions, seed: 5, server, ..MatchOptions::default() };
+    let mut game = start(MatchOptions { timeout: seconds(timeout), ..options });
+    record_shots(&mut game);
+    game.set_firing(true);
+    game.run(seconds(3.5 * period));
+    game.set_firing(false);
+    game.run(seconds(2.0 * period));
+    let (mut fired, mut unanswered, mut missing, mut after) = (0, 0, 0, [0; 3]);
+    for client in &game.clients {
+        let log = client.world().resource::<ClientShotLog>();
+        for shot in log.fired.keys() {
+            let answers = log.verdicts.get(shot).map_or(&[][..], |answers| answers);
+            fired += 1;
+            unanswered += usize::from(answers.is_empty());
+            missing += answers
+                .iter()
+                .filter(|answer| **answer == ShotResult::Refused(ShotRefusal::MissingMove))
+                .count();
+            assert!(answers.len() <= 1, "{shot} has several answers: {answers:?}");
+            // Ticks count from the start of the server.
+            let at = f64::from(*shot) / 64.0 / period;
+            if at >= 1.0 && at.fract() < 1.0 - dark / period {
+                after[(at as usize).min(3) - 1] += 1;
             }
         }
-        println!("{dark} s of {period}: {fired} shots, {missing} of moves that never ran");
-        assert_eq!(unanswered, 0, "of {fired} shots, {dark} s dark");
-        assert!(missing >= 3 && fired > 30, "control: {missing} of {fired} shots were lost in the dark");
     }
+    println!(
+        "{dark} s of {period}: {fired} shots, {missing} of moves that never ran, {after:?} after blackouts"
+    );
+    assert_eq!(unanswered, 0, "of {fired} shots, {dark} s dark");
+    assert!(missing >= 3, "control: {missing} of {fired} shots were lost in the dark");
+    assert!(after.iter().all(|after| *after > 5), "control: {after:?} shots after the blackouts");
+    assert_eq!((0..3).filter(|i| game.is_playing(*i)).count(), 3, "no connection has ended");
+}
+
+#[test]
+fn every_shot_is_answered_also_those_whose_moves_a_blackout_has_lost() {
+    for (dark, period, timeout) in [(0.5, 5.0, 3.0), (2.0, 8.0, 3.0), (4.0, 12.0, 10.0)] {
+        assert_shots_answered(dark, period, timeout);
+    }
+}
+
+/// Ticks of the shots whose move the server ran.
+#[derive(Resource, Default)]
+struct RanOnServer(HashSet<Tick>);
+
+fn with_beam(app: &mut App) {
+    let weapon = Weapon { shot: Shot::Beam { range: 40.0, radius: 0.1 }, ..Weapon::rifle() };
+    app.insert_resource(Arsenal::new(vec![weapon]).expect("a valid weapon"));
+    app.add_systems(Startup, |mut commands: Commands| {
+        commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+    });
+}
+
+#[test]
+fn newest_answer_to_a_beam_is_a_refusal_exactly_for_the_moves_that_a_blackout_has_lost() {
+    let mut range = ShootingRange::start(with_beam, &[Vec3::ZERO, Vec3::new(0.0, 0.05, -8.0)], 2);
+    range.server.init_resource::<RanOnServer>().add_systems(
+        Last,
+        |mut steps: MessageReader<StepEvent<Soldier>>, mut ran: ResMut<RanOnServer>| {
+            for step in steps.read() {
+                match step.event {
+                    ExtendedEvent::Extension(WeaponEvent::Fired(round)) => ran.0.insert(round.shot),
+                    ExtendedEvent::Extension(WeaponEvent::NotFired { shot, .. }) => ran.0.insert(shot),
+                    _ => false,
+                };
+            }
+        },
+    );
+    let hold = |range: &mut ShootingRange, held| {
+        let world = range.clients[0].world_mut();
+        let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
+        own.single_mut(world).expect("a trigger").set_fire(held);
+    };
+    let usual = LinkConditions { latency: seconds(0.04), ..LinkConditions::PERFECT };
+    hold(&mut range, true);
+    for dark in [0.6, 2.0] {
+        range.run(seconds(1.0));
+        range.set_conditions(NO_PACKETS);
+        range.run(seconds(dark));
+        range.set_conditions(usual);
+        range.run(seconds(1.0));
+    }
+    hold(&mut range, false);
+    range.run(seconds(7.0));
+    let ran = range.server.world_mut().remove_resource::<RanOnServer>().unwrap_or_default().0;
+    let ShotLog { mut verdicts, fired, .. } = ShootingRange::take_log(&mut range.clients[0]);
+    verdicts.sort_by_key(|verdict| verdict.shot.0);
+    let lost = fired.iter().filter(|shot| !ran.contains(&shot.round.shot)).count();
+    println!("{} shots, {lost} of moves that never ran, {} answers", fired.len(), verdicts.len());
+    for shot in &fired {
+        let answer = verdicts.iter().rev().find(|verdict| verdict.shot.0 <= shot.round.shot.0);
+        let answer = answer.unwrap_or_else(|| panic!("{:?} has no answer", shot.round.shot));
+        let missing = answer.result == ShotResult::Refused(ShotRefusal::MissingMove);
+        assert_eq!(missing, !ran.contains(&shot.round.shot), "{:?}: {answer:?}", shot.round.shot);
+    }
+    assert!(lost > 100 && fired.len() - lost > 150, "control: {lost} of {} shots", fired.len());
+    assert!(verdicts.len() * 2 < fired.len(), "one answer for each gap and each change: {}", verdicts.len());
 }
 
 /// Seconds until the server has run a further move of every pawn, with a resolution of 10 ms; infinity after

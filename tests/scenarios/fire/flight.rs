@@ -9,8 +9,8 @@ use bevy_unlag::{
     link_conditioner::LinkConditions,
     prelude::*,
     weapons::{
-        DrawnProjectile, ProjectileAppeared, ProjectileDisappeared, ProjectileEnd, ProjectileEndKind,
-        ProjectileLaunch,
+        DrawnProjectile, ProjectileAppeared, ProjectileDisappeared, ProjectileDisplay, ProjectileEnd,
+        ProjectileEndKind, ProjectileLaunch, ProjectileTime,
     },
 };
 use unlag_examples::{
@@ -19,7 +19,8 @@ use unlag_examples::{
     weapon_set::WeaponSet,
 };
 
-use crate::{hold_still, seconds, start};
+use super::{ServerShotLog, record_shots};
+use crate::{hold_still, link_150, seconds, start};
 
 const SHOTS: usize = 8;
 
@@ -193,4 +194,28 @@ fn own_rocket_is_eased_to_the_clamped_view_time_of_the_server() {
         assert!(walked >= 5, "only {walked} rockets were eased: the view times were not clamped");
         assert!(step <= most, "{step} m in a frame");
     }
+}
+
+/// Plays a fight with all weapons, whose players draw the rockets of others at this time. Returns all verdicts, and
+/// the number of rockets.
+fn fight_with(others: ProjectileTime) -> (BTreeMap<(u16, u32), String>, usize) {
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
+    let conditions = link_150();
+    let mut game = start(MatchOptions { players: 3, conditions, seed: 6, server, ..MatchOptions::default() });
+    record_shots(&mut game);
+    for client in &mut game.clients {
+        client.insert_resource(ProjectileDisplay { others, ..default() });
+    }
+    game.fight(25.0);
+    let log = game.server.world().resource::<ServerShotLog>();
+    (log.verdicts.iter().map(|(shot, all)| (*shot, format!("{all:?}"))).collect(), log.launched.len())
+}
+
+#[test]
+fn verdicts_do_not_depend_on_the_time_at_which_others_draw_projectiles() {
+    let (present, rockets) = fight_with(ProjectileTime::ServerPresent);
+    let (screen, _) = fight_with(ProjectileTime::Screen);
+    println!("{} verdicts, {rockets} rockets", present.len());
+    assert!(rockets >= 5 && present.len() > 50, "{rockets} rockets, {} verdicts", present.len());
+    assert_eq!(present, screen);
 }

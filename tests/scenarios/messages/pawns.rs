@@ -2,6 +2,7 @@
 //! `docs/link.md`).
 
 use bevy_unlag::{
+    SoldierBody,
     movement::CapsuleState,
     net::{Bandwidth, MessageClass, MessageLimits, ReplicatedPawn},
     weapons::WeaponState,

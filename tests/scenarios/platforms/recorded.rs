@@ -114,7 +114,7 @@ fn rider_of_a_crate_that_the_game_pushes_is_predicted_and_drawn_on_it() {
     let [mine, theirs] = [&mut game.clients[0], &mut game.server].map(|app| state(app, RIDER).body);
     assert!(mine.base == CRATE && mine.base_position.distance(theirs.base_position) < 0.001, "{mine:?}");
     assert!(mine.world_velocity().length() > 0.01, "the crate carries the rider: {mine:?}");
-    assert_drawn_in_place(&mut game, 1_000);
+    assert_drawn_in_place(&mut game, 1, 1_000);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn shots_at_the_rider_of_a_moving_crate_are_judged_as_they_were_drawn() {
     let now = game.server.world().resource::<CurrentTick>().0;
     game.server.world_mut().resource_mut::<Departure>().0 = Some(now);
     game.run(seconds(14.0));
-    assert_judged_as_drawn(&game);
+    assert_judged_as_drawn(&game, 1);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::*;
 
 /// Netcode's protocol id of this game.
 pub(super) const GAME: u64 = 77;
-const KART: NetId = NetId(900);
+pub(super) const KART: NetId = NetId(900);
 
 /// The server's ends of the players' links, and the number of those that have ended.
 #[derive(Resource, Default)]
@@ -24,7 +24,7 @@ pub(super) fn number(peer: PeerId) -> u64 {
     number
 }
 
-fn game_server() -> App {
+pub(super) fn game_server() -> App {
     let mut server = headless_app();
     server
         .add_plugins(UnlagServerPlugins { characters: characters(), ..default() })
@@ -79,7 +79,7 @@ pub(super) fn give(game: &mut SteppedApps, peer: u64, id: NetId) {
     world.flush();
 }
 
-/// How a link ends.
+/// End of a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum End {
     /// The client says so.

@@ -14,7 +14,7 @@ const OWN: NetId = NetId(1);
 const OTHER: NetId = NetId(2);
 const SHOOTER: NetId = NetId(3);
 
-/// Where and how the player changes between two soldiers.
+/// Path of the player between two soldiers.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 enum Scene {
     /// It walks down a slope of 20°.
@@ -53,7 +53,7 @@ fn ground(scene: Res<Scene>, mut config: ResMut<CapsuleConfig>, mut commands: Co
     }
 }
 
-/// What the server has seen.
+/// Observations of the server.
 #[derive(Resource, Default)]
 struct Seen {
     /// Causes of the differences that the server found, with their sizes in metres.

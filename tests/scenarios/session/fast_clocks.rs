@@ -96,6 +96,21 @@ fn clock_at_twice_the_speed_is_reported_in_log_messages_and_counters() {
 }
 
 #[test]
+fn clock_15_percent_fast_is_reported_within_seconds_and_again() {
+    let mut game = start_with_fast_clock(1.15, FastClockRule::Report);
+    game.run(seconds(10.0));
+    let soon = reports(&game).len();
+    assert!(soon > 0, "no report within 10 s");
+    game.run(seconds(50.0));
+    let found = reports(&game);
+    assert!(found.len() > soon + 5, "{} reports in a minute", found.len());
+    assert!(found.iter().all(|report| report.peer == PeerId::Netcode(1)), "{found:?}");
+    let last = found.last().expect("there are reports");
+    assert!((1.1..1.2).contains(&last.speed) && (7.0..10.0).contains(&last.ahead), "{last:?}");
+    assert_eq!(game.server.world().resource::<FastClockStats>().clients, 1);
+}
+
+#[test]
 fn client_with_a_fast_clock_is_kicked_with_the_reason_if_the_rule_says_so() {
     let mut game = start_with_fast_clock(2.0, FastClockRule::Kick { detections: 3 });
     game.run(seconds(20.0));

@@ -3,13 +3,13 @@
 use core::fmt;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{PawnClass, PawnModel};
+use bevy_unlag_core::{SetupDiagnostics, SetupIssue};
 use bevy_unlag_lightyear::NetModelPlugin;
 use bevy_unlag_prediction::PredictionPlugin;
 use bevy_unlag_rewind::RewindPlugin;
 use bevy_unlag_smoothing::ProxySimulationPlugin;
 
-use super::{Character, Side, class, passenger, pawn::complete};
+use super::{Character, Side, class, passenger, pawn::complete, time_dilation};
 use crate::{controls, npc, plugins::Soldier};
 
 /// Characters of an app. Client and server need the same ones in the same order: keep the list in a function
@@ -61,6 +61,9 @@ impl Characters {
         for (_, add) in &self.0 {
             add(app, side);
         }
+        if self.0.is_empty() {
+            app.add_systems(PostStartup, report_no_characters);
+        }
     }
 }
 
@@ -76,22 +79,21 @@ fn add<C: Character>(app: &mut App, side: Side) {
     if side == Side::Server {
         npc::add_character::<C>(app);
     }
-    app.add_observer(insert_body::<C>).add_observer(complete::<C>);
+    app.add_observer(complete::<C>);
     class::add_character::<C>(app);
+    time_dilation::add_character::<C>(app);
     passenger::add_vehicle::<C>(app, side);
     controls::add_character::<C>(app);
     C::build(app, side);
 }
 
-fn insert_body<C: Character>(
-    added: On<Add, PawnModel>,
-    models: Query<&PawnModel>,
-    config: Option<Res<C::Config>>,
-    mut commands: Commands,
-) {
-    if models.get(added.entity).is_ok_and(PawnModel::is::<C>)
-        && let Some(config) = config
-    {
-        commands.entity(added.entity).insert_if_new(C::body(&config, PawnClass::default()));
+/// Reports an app without a movement model: neither this list nor a plugin of the game has one.
+fn report_no_characters(world: &mut World) {
+    if !bevy_unlag_lightyear::has_models(world) {
+        world.resource_mut::<SetupDiagnostics>().report(SetupIssue::NoCharacters, || {
+            "the list of characters is empty, so no pawn moves, is sent or drawn: add the characters of the game \
+             to it, the same on both sides, or leave it out for Soldier"
+                .to_owned()
+        });
     }
 }

@@ -34,7 +34,7 @@ struct VehiclePose {
 #[derive(Resource, Default)]
 struct PassengerModels(Vec<PawnModel>);
 
-/// What all models share on a server, added once.
+/// Server plugin for passengers, shared by all models.
 struct PassengerPlugin;
 
 impl Plugin for PassengerPlugin {
@@ -112,7 +112,7 @@ fn release(
             error!("{pawn} cannot sit in {vehicle}: only capsule characters can, and its model is {model}");
         } else if at.is_none_or(|at| at.snapshot.tick != tick.0) {
             error!(
-                "{pawn} cannot sit in {vehicle}, which is no pawn of a character of this app: spawn the \
+                "{pawn} cannot sit in {vehicle}, which is not a pawn of any character of this app: spawn the \
                  vehicle as an NpcPawn"
             );
         } else {

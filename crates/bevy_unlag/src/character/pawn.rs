@@ -24,17 +24,29 @@ pub struct CharacterPawn<C: Character>(PhantomData<fn() -> C>);
 #[require(ReplicatedPawn, ServerPawn<C>, Transform)]
 pub struct NpcPawn<C: Character>(PhantomData<fn() -> C>);
 
-bevy_unlag_core::marker_impls!(CharacterPawn<C: Character>, NpcPawn<C: Character>);
+/// The pawn that the host of a listen server controls. It is placed and equipped like a [`CharacterPawn`].
+#[derive(Component)]
+#[require(ReplicatedPawn, HostPawn<C>, Transform)]
+pub struct HostCharacterPawn<C: Character>(PhantomData<fn() -> C>);
 
-/// Completes a pawn that was spawned without state or equipment.
+bevy_unlag_core::marker_impls!(
+    CharacterPawn<C: Character>,
+    NpcPawn<C: Character>,
+    HostCharacterPawn<C: Character>,
+);
+
+/// Completes a pawn that was spawned without state, place or equipment.
 pub(super) fn complete<C: Character>(
     added: On<Add, (CharacterPawn<C>, HostPawn<C>, NpcPawn<C>)>,
-    pawns: Query<(&Transform, Option<&PawnClass>)>,
+    pawns: Query<(Option<&Transform>, Option<&PawnClass>, Option<&C::State>)>,
     mut commands: Commands,
 ) {
-    if let Ok((place, class)) = pawns.get(added.entity) {
-        let mut state = C::state_at(place.translation);
-        C::set_class(&mut state, class.copied().unwrap_or_default());
-        commands.entity(added.entity).insert_if_new(state).insert_if_new(C::equipment());
-    }
+    let Ok((place, class, state)) = pawns.get(added.entity) else { return };
+    let place = place
+        .copied()
+        .unwrap_or_else(|| Transform::from_translation(state.map_or(Vec3::ZERO, |state| C::position(state))));
+    let mut state = C::state_at(place.translation);
+    C::set_class(&mut state, class.copied().unwrap_or_default());
+    let mut pawn = commands.entity(added.entity);
+    pawn.insert_if_new(place).insert_if_new(state).insert_if_new(C::equipment());
 }

@@ -27,12 +27,20 @@ impl<B: Character> Character for WithWeapons<B> {
         B::set_class(&mut state.body, class);
     }
 
+    fn has_class(config: &Self::Config, class: PawnClass) -> bool {
+        B::has_class(config, class)
+    }
+
     fn controls() -> impl Bundle {
         (B::controls(), WeaponControls::default())
     }
 
     fn apply_controls(input: &mut Self::Input, controls: &CapsuleInput) {
         B::apply_controls(&mut input.body, controls);
+    }
+
+    fn is_idle(input: &Self::Input) -> bool {
+        B::is_idle(&input.body)
     }
 
     fn build(app: &mut App, side: Side) {

@@ -156,3 +156,32 @@ fn acceleration_is_sent_only_on_request_and_not_after_an_impulse() {
         |tick: u32| Snapshot::new(Tick(tick), Vec3::ZERO, if tick < 6 { Vec3::X * 6.0 } else { Vec3::ZERO });
     assert_eq!(send(&hit, true), Vec3::ZERO);
 }
+
+/// Sends a pawn that falls with `actual` for 16 ticks, from rising at 0.5 m/s. Returns the update.
+fn fall(actual: f32, sampler: &PoseSampler) -> Snapshot {
+    let mut track = PathRecorder::default();
+    for tick in 0..16 {
+        let seconds = tick as f32 * DT;
+        let velocity = Vec3::new(3.0, 0.5 - actual * seconds, 0.0);
+        let place = Vec3::new(3.0 * seconds, (0.5 - actual * 0.5 * seconds) * seconds, 0.0);
+        let falling = Snapshot { falling: true, ..Snapshot::new(Tick(tick), place, velocity) };
+        track.record_exactly(falling, velocity, DT);
+    }
+    let update = track.update_for(&PathKnotConfig::default(), sampler, false);
+    update.expect("ticks were recorded").snapshot
+}
+
+/// Fails without `fall_as`.
+#[test]
+fn fall_in_another_gravity_is_extrapolated_with_it_and_costs_nothing_in_ordinary_gravity() {
+    let sampler = PoseSampler { gravity: 10.0, ..PoseSampler::default() };
+    for actual in [10.0, 10.5, 20.0, 5.0, 0.0, -4.0] {
+        let sent = fall(actual, &sampler);
+        let pose = sampler.extrapolate(&sent, ViewTime::at(Tick(23)), &BaseView::default());
+        let seconds = 23.0 * DT;
+        let truth = Vec3::new(3.0 * seconds, (0.5 - actual * 0.5 * seconds) * seconds, 0.0);
+        // A velocity is sent in steps of 1/32 m/s.
+        assert!(pose.position.distance(truth) < 0.008, "{actual}: {} for {truth}", pose.position);
+        assert_eq!(sent.acceleration == [0; 3], [10.0, 10.5, 0.0].contains(&actual), "{actual}");
+    }
+}

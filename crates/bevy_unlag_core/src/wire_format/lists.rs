@@ -6,8 +6,8 @@ use crate::wire::{BitReader, BitWriter, Wire, WireError};
 /// Memory for this many elements is reserved before they are read, and for more only as they arrive.
 const RESERVED: usize = 64;
 
-/// A `Vec` of at most `max` elements, or a `String` of at most `max` bytes of UTF-8. What is beyond is not
-/// written; a reader refuses longer ones.
+/// A `Vec` of at most `max` elements, or a `String` of at most `max` bytes of UTF-8. Elements beyond `max`
+/// are not written; a reader refuses longer ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BoundedList {
     max: u32,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Replies per second and client: twice as many as our clients request.
-const RATE: f32 = 20.0;
+const RATE: f32 = 40.0;
 /// Burst of replies after a pause.
 const BURST: f32 = 8.0;
 
@@ -100,6 +100,6 @@ mod tests {
             }
             answered += enquiries.waiting.iter_mut().filter_map(Option::take).count();
         }
-        assert!((200..=210).contains(&answered), "{answered} replies in ten seconds");
+        assert!((400..=410).contains(&answered), "{answered} replies in ten seconds");
     }
 }

@@ -142,8 +142,8 @@ fn join(world: &mut World, link: Entity) {
         (pawn, absent.map_or(Duration::ZERO, |absent| absent.away), by_server)
     });
     if let Some((pawn, _, by_server)) = own {
-        // Data of the old link says nothing about the new one, nor about the client's view. Whoever sat in a
-        // vehicle gets out.
+        // Data of the old link says nothing about the new one, nor about the client's view. A returning
+        // passenger leaves its vehicle.
         world.entity_mut(pawn).remove::<(AwaitingReconnect, RoundTrip, Passenger)>();
         if by_server {
             #[cfg(feature = "prediction")]

@@ -22,6 +22,8 @@ use crate::{
 /// Stops a server. Trigger it there. Connected clients, and clients that join in the meantime, are informed
 /// of the remaining time. Then all clients are disconnected with [`KickReason::Shutdown`], the server stops
 /// listening, and [`ServerStopped`] is triggered. Triggering it again changes the time.
+#[doc(alias = "killserver")]
+#[doc(alias = "quit")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Event, Debug)]
 pub struct Shutdown {

@@ -121,11 +121,16 @@ pub enum DashEvent {
     Ended,
 }
 
+/// The beginning of a [`Dash`], as everybody is told.
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+pub struct DashCue;
+
 impl MoveAbility for Dash {
     type Param = Res<'static, DashConfig>;
     type Input = DashInput;
     type State = DashState;
     type Event = DashEvent;
+    type Cue = DashCue;
 
     fn build(app: &mut App) {
         let changed =
@@ -200,6 +205,10 @@ impl MoveAbility for Dash {
 
     fn is_outcome(event: &DashEvent) -> bool {
         matches!(event, DashEvent::Started { .. })
+    }
+
+    fn cue(event: &DashEvent) -> Option<DashCue> {
+        matches!(event, DashEvent::Started { .. }).then_some(DashCue)
     }
 
     fn config_hash(config: &Res<'_, DashConfig>) -> u32 {

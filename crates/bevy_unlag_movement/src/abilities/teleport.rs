@@ -58,11 +58,16 @@ pub enum TeleportEvent {
     Blocked,
 }
 
+/// A [`Teleport`], as everybody is told.
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+pub struct TeleportCue;
+
 impl MoveAbility for Teleport {
     type Param = Res<'static, TeleportConfig>;
     type Input = TeleportInput;
     type State = TeleportState;
     type Event = TeleportEvent;
+    type Cue = TeleportCue;
 
     fn build(app: &mut App) {
         app.init_resource::<TeleportConfig>();
@@ -106,6 +111,10 @@ impl MoveAbility for Teleport {
 
     fn is_outcome(event: &TeleportEvent) -> bool {
         matches!(event, TeleportEvent::Teleported { .. })
+    }
+
+    fn cue(event: &TeleportEvent) -> Option<TeleportCue> {
+        matches!(event, TeleportEvent::Teleported { .. }).then_some(TeleportCue)
     }
 
     fn config_hash(config: &Res<'_, TeleportConfig>) -> u32 {

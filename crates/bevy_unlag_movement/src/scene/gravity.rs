@@ -24,8 +24,9 @@ pub(super) fn update_world_gravity(
     *gravity = WorldGravity::new(move |point| gravity_at(&config, &volumes, point));
 }
 
-/// Sets the gravity of extrapolated pawns to that of the configuration. Checked in every tick: both sides must use
-/// the same, also when a game replaces the sampler.
+/// Sets the gravity of extrapolated pawns to that of class 0. Pawns of other classes and in volumes with a gravity of
+/// their own bring theirs along: see [`PoseSampler::gravity`]. Checked in every tick: both sides must use the same, also
+/// when a game replaces the sampler.
 pub(super) fn set_sampler_gravity(config: Res<CapsuleConfig>, sampler: Option<ResMut<PoseSampler>>) {
     if let Some(mut sampler) = sampler.filter(|sampler| sampler.gravity != config.gravity) {
         sampler.gravity = config.gravity;
@@ -46,10 +47,17 @@ fn gravity_at(config: &CapsuleConfig, volumes: &Volumes, point: Vec3) -> LocalGr
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
+    use bevy::{ecs::system::SystemState, time::TimeUpdateStrategy};
     use bevy_rapier3d::prelude::Collider;
+    use bevy_unlag_core::{
+        BaseView, MoveModel, PathKnotConfig, PathRecorder, Snapshot, StepContext, Tick, ViewTime,
+    };
 
     use super::*;
     use crate::{
+        CapsuleInput, CapsuleModel, CapsuleState,
         plugin::MovementPlugin,
         scene::sync::sync,
         volume::{GravityField, MoveVolume, VolumeId},
@@ -86,5 +94,77 @@ mod tests {
         assert_eq!(published(&mut app, Vec3::ZERO).up, Vec3::NEG_Y);
         app.world_mut().entity_mut(planet).despawn();
         assert_eq!(published(&mut app, centre - Vec3::X * 10.0).up, Vec3::NEG_Y);
+    }
+    /// Returns an app that runs a tick in each update.
+    fn ticking_app(config: CapsuleConfig) -> App {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, MovementPlugin))
+            .init_resource::<PoseSampler>()
+            .insert_resource(config)
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1) / 64));
+        app
+    }
+
+    /// Fails without `set_sampler_gravity`.
+    #[test]
+    fn sampler_has_the_gravity_of_class_0_also_after_a_change_of_either() {
+        let mut app = ticking_app(CapsuleConfig { gravity: 7.0, ..CapsuleConfig::default() });
+        let gravity = |app: &mut App| {
+            (0..3).for_each(|_| app.update());
+            app.world().resource::<PoseSampler>().gravity
+        };
+        assert_eq!(gravity(&mut app), 7.0);
+        app.insert_resource(PoseSampler::default());
+        assert_eq!(gravity(&mut app), 7.0, "the sampler was replaced");
+        app.world_mut().resource_mut::<CapsuleConfig>().gravity = 12.0;
+        assert_eq!(gravity(&mut app), 12.0);
+    }
+
+    /// Returns the error in metres of a falling capsule that is extrapolated for 8 ticks, with the app's sampler.
+    fn extrapolation_error(app: &mut App, start: CapsuleState) -> f32 {
+        (0..4).for_each(|_| app.update());
+        let sampler = *app.world().resource::<PoseSampler>();
+        let entity = app.world_mut().spawn_empty().id();
+        let mut system =
+            SystemState::<(<CapsuleModel as MoveModel>::World, Res<'static, CapsuleConfig>)>::new(
+                app.world_mut(),
+            );
+        let (world, config) = system.get(app.world()).expect("the plugin provides both");
+        let (mut track, mut state, mut sent) = (PathRecorder::default(), start, None::<Snapshot>);
+        for tick in 1..=18 {
+            let ctx = StepContext { tick: Tick(tick), dt: sampler.tick_seconds, entity, replaying: false };
+            state =
+                CapsuleModel::step(&config, &state, &CapsuleInput::default(), &ctx, &world, &mut Vec::new());
+            let snapshot = CapsuleModel::snapshot(&state, Tick(tick));
+            track.record_exactly(snapshot, CapsuleModel::velocity(&state), sampler.tick_seconds);
+            if tick == 10 {
+                let update = track.update_for(&PathKnotConfig::default(), &sampler, false);
+                sent = update.map(|update| update.snapshot);
+            }
+        }
+        let sent = sent.expect("ticks were recorded");
+        let drawn = sampler.extrapolate(&sent, ViewTime::at(Tick(18)), &BaseView::default());
+        drawn.position.distance(CapsuleModel::position(&state))
+    }
+
+    /// Fails without `set_sampler_gravity`: the first case. The others fail without `fall_as` in the core crate.
+    #[test]
+    fn falls_are_extrapolated_in_the_gravity_of_class_and_volume() {
+        let high = CapsuleState::at(Vec3::Y * 50.0);
+        let mut config = CapsuleConfig::default();
+        let light =
+            config.add_class(CapsuleConfig { gravity: config.gravity * 0.3, ..CapsuleConfig::default() });
+        let light = light.expect("there is room for a class");
+        let mut app = ticking_app(config);
+        let field = GravityField::Towards { centre: Vec3::ZERO, strength: 20.0 };
+        let planet = MoveVolume { gravity: Some(field), ..MoveVolume::trigger(VolumeId(1)) };
+        app.world_mut().spawn((planet, Collider::ball(30.0), Transform::default()));
+        let side = CapsuleState::at(Vec3::X * 20.0);
+        let cases =
+            [("class 0", high), ("class 1", CapsuleState { class: light, ..high }), ("a planet", side)];
+        for (name, start) in cases {
+            let error = extrapolation_error(&mut app, start);
+            assert!(error < 0.015, "{name}: {error} m beside the fall");
+        }
     }
 }

@@ -278,6 +278,7 @@ impl MoveAbility for DoubleSpeed {
     type Input = ();
     type State = ();
     type Event = ();
+    type Cue = ();
 
     fn max_speed(_: &SystemParamItem<()>, (): &(), _: &Mover<'_, '_, '_>, usual: f32) -> f32 {
         usual * 2.0
@@ -334,6 +335,7 @@ impl MoveAbility for QueryProbe {
     type Input = ();
     type State = ();
     type Event = ProbeResult;
+    type Cue = ();
 
     fn begin(
         place: &SystemParamItem<Self::Param>,
@@ -388,6 +390,7 @@ impl MoveAbility for ForcedCrouch {
     type Input = ();
     type State = ();
     type Event = ();
+    type Cue = ();
 
     fn body_input(_: &SystemParamItem<()>, (): &(), (): &(), body: CapsuleInput) -> CapsuleInput {
         CapsuleInput { forward: 0, right: 0, crouch: true, ..body }

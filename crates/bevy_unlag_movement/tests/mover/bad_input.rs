@@ -6,7 +6,7 @@ mod configs;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, ColliderScale};
-use bevy_unlag_core::{BitReader, BitWriter, PawnClass, StepContext, Tick, Wire};
+use bevy_unlag_core::{BitReader, BitWriter, PawnClass, StepContext, Tick, TimeDilation, Wire};
 use bevy_unlag_movement::{
     AccelerationModel, BaseId, BaseTrack, CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState,
     CustomMode, GravityField, ModePhysics, MoveVolume, MovementMode, MoverBackend, MoverScene, MoverWorld,
@@ -413,6 +413,7 @@ fn random_state(rng: &mut SmallRng) -> CapsuleState {
         disabled: rng.random(),
         alive: rng.random(),
         class: PawnClass(rng.random_range(0..3)),
+        time_dilation: TimeDilation::new(if rng.random_bool(0.7) { 1.0 } else { number(rng, 4.0) }),
         teleports: rng.random(),
         base: BaseId(rng.random_range(0..3)),
         base_position: vector(rng, 2.0),

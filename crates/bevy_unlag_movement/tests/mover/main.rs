@@ -19,5 +19,6 @@ mod pawns;
 mod proxies;
 mod reflection;
 mod replay;
+mod time_dilation;
 mod volumes;
 mod walking;

@@ -19,7 +19,7 @@ struct Cached {
     count: usize,
 }
 
-/// What a shot has moved.
+/// Colliders moved by the current shot.
 #[derive(Default)]
 struct ShotCache {
     cached: Vec<Cached>,

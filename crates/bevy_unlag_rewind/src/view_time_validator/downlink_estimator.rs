@@ -4,26 +4,49 @@ use bevy_unlag_core::{SUB_TICKS, SnapshotAck, Tick};
 
 use super::frame_lengths::FrameLengths;
 
-/// Number of stored windows, and length of each in ticks: 16 s in total at 64 Hz, longer than a client's
-/// playout remembers gaps.
+/// Number of stored windows, and length of each in seconds: 16 s in total, longer than a client's playout
+/// remembers gaps.
 const WINDOWS: usize = 8;
-const WINDOW_TICKS: i32 = 128;
+const WINDOW_SECONDS: f32 = 2.0;
 /// Number of longest gaps stored per window.
 const LONGEST: usize = 3;
 /// Number of gaps from which on the last of the [`LONGEST`] is used, since playout covers 97 % of gaps;
 /// with fewer the longest is used.
 const MANY: u32 = 100;
-/// Ticks during which too little is known. Playout itself begins with a guess, and takes seconds to leave
+/// Seconds during which too little is known. Playout itself begins with a guess, and takes seconds to leave
 /// it.
-const WARM_UP_TICKS: i32 = 320;
-/// Length in ticks beyond which a gap is an outage, to which playout does not adapt.
-const OUTAGE: i32 = 72;
+const WARM_UP_SECONDS: f32 = 5.0;
+/// Length in seconds beyond which a gap is an outage, to which playout does not adapt.
+const OUTAGE_SECONDS: f32 = 1.125;
 /// Minimum rate at which excess delay decreases, in 1/256 of a tick per tick; playout at 1.028 is faster.
 const MIN_RECOVERY: i64 = 4;
 /// Ticks without a packet that are counted as time without a new snapshot.
 const MAX_SILENT_TICKS: i32 = 1;
 /// Limit for all tick differences, whatever a client sends.
 const FAR: i32 = 1 << 20;
+
+/// Durations above in ticks.
+#[derive(Clone, Copy, Debug)]
+struct Durations {
+    window: i32,
+    warm_up: i32,
+    outage: i32,
+}
+
+impl Durations {
+    fn new(tick_seconds: f32) -> Self {
+        // A NaN casts to 0.
+        let ticks = |seconds: f32| ((seconds / tick_seconds).round() as i32).clamp(1, FAR);
+        Self { window: ticks(WINDOW_SECONDS), warm_up: ticks(WARM_UP_SECONDS), outage: ticks(OUTAGE_SECONDS) }
+    }
+}
+
+/// Those of the default tick rate.
+impl Default for Durations {
+    fn default() -> Self {
+        Self::new(1.0 / 64.0)
+    }
+}
 
 /// Measurements over a window of a client's ticks.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +72,7 @@ impl Default for Window {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DownlinkEstimator {
     line: u8,
+    durations: Durations,
     newest: Option<SnapshotAck>,
     /// Ticks since the first packet.
     lived: i32,
@@ -67,8 +91,13 @@ impl DownlinkEstimator {
         if self.line == line {
             return true;
         }
-        *self = Self { line, ..Self::default() };
+        *self = Self { line, durations: self.durations, ..Self::default() };
         false
+    }
+
+    /// Sets the length of a tick in seconds.
+    pub(super) fn set_tick_seconds(&mut self, tick_seconds: f32) {
+        self.durations = Durations::new(tick_seconds);
     }
 
     /// Processes a packet. Packets that arrive out of order are ignored, except by the frame estimate.
@@ -107,9 +136,10 @@ impl DownlinkEstimator {
     }
 
     fn rotate_windows(&mut self, own: Tick) {
-        let mut turns = own.since(self.began) / WINDOW_TICKS;
+        let window = self.durations.window;
+        let mut turns = own.since(self.began) / window;
         if turns > 0 {
-            self.began = self.began.offset(turns * WINDOW_TICKS);
+            self.began = self.began.offset(turns * window);
         }
         while turns > 0 {
             turns = turns.min(WINDOWS as i32) - 1;
@@ -127,7 +157,7 @@ impl DownlinkEstimator {
     }
 
     fn gap(&mut self, gap: i32, spacing: i32) {
-        let outage = self.least().is_some_and(|least| gap - least > OUTAGE);
+        let outage = self.least().is_some_and(|least| gap - least > self.durations.outage);
         let window = &mut self.windows[self.filling];
         window.spacing = window.spacing.min(spacing);
         if outage {
@@ -152,7 +182,7 @@ impl DownlinkEstimator {
 
     /// Returns whether too little is known yet.
     pub(super) fn is_young(&self) -> bool {
-        self.lived < WARM_UP_TICKS
+        self.lived < self.durations.warm_up
     }
 
     /// Returns the smallest number of ticks from the newest received snapshot to the move that
@@ -177,7 +207,7 @@ impl DownlinkEstimator {
     pub(super) fn covered(&self) -> Option<i64> {
         let open = self.newest.and_then(|newest| {
             let age = newest.own.since(newest.last_received_snapshot?).clamp(-FAR, FAR);
-            (age - self.least()? <= OUTAGE).then_some(i64::from(age) * SUB_TICKS)
+            (age - self.least()? <= self.durations.outage).then_some(i64::from(age) * SUB_TICKS)
         });
         self.covered.max(open)
     }
@@ -231,6 +261,39 @@ mod tests {
         assert_eq!(covered(&meter(|k| k < 200 && k % 40 == 0, 3_000, Tick(0))), 9);
         // An outage does not count as a gap.
         assert_eq!(covered(&meter(|k| (300..340).contains(&k), 1_500, Tick(0))), 9);
+    }
+
+    #[test]
+    fn durations_are_the_same_time_at_every_tick_rate() {
+        let ticks = |rate: f32| {
+            let Durations { window, warm_up, outage } = Durations::new(1.0 / rate);
+            (window, warm_up, outage)
+        };
+        assert_eq!(ticks(64.0), (128, 320, 72));
+        assert_eq!(ticks(128.0), (256, 640, 144));
+        assert_eq!(ticks(20.0), (40, 100, 23));
+        assert_eq!((ticks(0.0), ticks(f32::NAN)), ((1, 1, 1), (1, 1, 1)));
+    }
+
+    #[test]
+    fn gap_of_a_second_counts_as_one_at_128_hz_and_a_longer_one_as_an_outage() {
+        let covered = |ticks: i32, tick_seconds: f32| {
+            let mut meter = DownlinkEstimator::default();
+            meter.set_tick_seconds(tick_seconds);
+            let is_lost = |snapshot: i32| (300..300 + ticks).contains(&snapshot);
+            for tick in 7..600 {
+                // A snapshot every ten ticks, seven ticks late.
+                let last_received_snapshot = (0..=(tick - 7) / 10).rev().find(|number| !is_lost(number * 10));
+                let last_received_snapshot = last_received_snapshot.map(|number| Tick(0).offset(number * 10));
+                let own = Tick(0).offset(tick);
+                meter.take(SnapshotAck { own, arrived: own, last_received_snapshot }, false);
+            }
+            (meter.covered().map_or(0, |gap| gap / SUB_TICKS), meter.is_young())
+        };
+        assert_eq!(covered(100, 1.0 / 64.0), (16, false), "100 ticks are 1.6 s: an outage");
+        let (gap, is_young) = covered(100, 1.0 / 128.0);
+        assert!(gap > 60 && is_young, "0.8 s are a gap, and 4.6 s are a short life: {gap}");
+        assert_eq!(covered(200, 1.0 / 128.0).0, 16, "1.6 s are an outage");
     }
 
     #[test]

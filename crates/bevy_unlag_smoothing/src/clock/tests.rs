@@ -136,6 +136,24 @@ fn latency_step_is_followed_gradually_without_a_jump() {
 }
 
 #[test]
+fn delay_on_a_machine_whose_clock_is_much_too_fast_is_never_negative() {
+    for speed in [1.15, 2.0] {
+        let (mut clock, mut before, mut least) = (PlayoutClock::default(), None, f64::INFINITY);
+        for k in 0..(40.0 / TICK) as u32 {
+            // By this machine's clock.
+            let now = f64::from(k) * TICK * speed;
+            if k.is_multiple_of(EVERY) {
+                clock.arrived(Tick(k), before, now);
+                before = Some(Tick(k));
+            }
+            clock.advance(now);
+            least = least.min(clock.delay_seconds());
+        }
+        assert!(least >= 0.0, "{least} s at {speed}");
+    }
+}
+
+#[test]
 fn clock_has_no_view_time_before_the_first_arrival_and_ignores_bad_times() {
     let mut clock = PlayoutClock::default();
     assert_eq!(clock.advance(0.0), None);

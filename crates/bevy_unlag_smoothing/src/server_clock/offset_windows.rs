@@ -1,10 +1,11 @@
-//! Offset and drift of the server's clock: a weighted line through the best samples of each window.
+//! Exchanges of a bounded time, in windows: the fastest samples of each, and the moments of all.
 
 use std::collections::VecDeque;
 
-use bevy::prelude::*;
-
-use super::ServerClockConfig;
+use super::{
+    ServerClockConfig,
+    offset_line::{Moments, OffsetEstimate, OffsetLine},
+};
 
 /// Sample of one exchange: the apparent latency of each direction, without knowledge of the server's clock.
 /// Both contain the offset, with opposite signs.
@@ -16,6 +17,8 @@ pub(super) struct ExchangeSample {
     pub up: f64,
     /// This machine's time of arrival − server's time of sending.
     pub down: f64,
+    /// Mean times in seconds for which the request and the reply waited for the frame that found them.
+    pub waits: (f64, f64),
 }
 
 impl ExchangeSample {
@@ -26,21 +29,41 @@ impl ExchangeSample {
     }
 }
 
-/// Fastest uplink and fastest downlink sample within a window of a few seconds, usually from two different
-/// exchanges.
+/// Samples of a few seconds.
 #[derive(Clone, Copy, Debug)]
-struct OffsetWindow {
+pub(super) struct OffsetWindow {
     began: f64,
-    up: (f64, f64),
-    down: (f64, f64),
+    /// Fastest uplink and fastest downlink sample, usually from two different exchanges, with their times.
+    pub up: (f64, f64),
+    pub down: (f64, f64),
+    /// Number of samples and their mean time.
+    pub count: f64,
+    pub at: f64,
+    /// Moments of all uplink and downlink samples, less the waits for frames.
+    pub ups: Moments,
+    pub downs: Moments,
 }
 
 impl OffsetWindow {
     fn new(legs: &ExchangeSample) -> Self {
-        Self { began: legs.at, up: (legs.at, legs.up), down: (legs.at, legs.down) }
+        let mut window = Self {
+            began: legs.at,
+            up: (legs.at, legs.up),
+            down: (legs.at, legs.down),
+            count: 0.0,
+            at: 0.0,
+            ups: Moments::default(),
+            downs: Moments::default(),
+        };
+        window.add_sample(legs);
+        window
     }
 
     fn add_sample(&mut self, legs: &ExchangeSample) {
+        self.count += 1.0;
+        self.at += (legs.at - self.at) / self.count;
+        self.ups.add(self.count, legs.up - legs.waits.0);
+        self.downs.add(self.count, legs.down - legs.waits.1);
         if legs.up < self.up.1 {
             self.up = (legs.at, legs.up);
         }
@@ -49,22 +72,8 @@ impl OffsetWindow {
         }
     }
 
-    fn round_trip(&self) -> f64 {
+    pub(super) fn round_trip(&self) -> f64 {
         self.up.1 + self.down.1
-    }
-}
-
-/// Offset (server − client, in seconds) and its drift.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Reflect)]
-pub(super) struct OffsetLine {
-    pub at: f64,
-    pub offset: f64,
-    pub drift: f64,
-}
-
-impl OffsetLine {
-    pub(super) fn offset_at(&self, seconds: f64) -> f64 {
-        self.offset + self.drift * (seconds - self.at)
     }
 }
 
@@ -75,15 +84,6 @@ pub(super) struct OffsetWindows(VecDeque<OffsetWindow>);
 impl OffsetWindows {
     /// Maximum number of windows, whatever the configuration is.
     const MOST: usize = 64;
-    /// Minimum error of a window in seconds: the resolution of a frame's time stamp.
-    const FLOOR: f64 = 3e-4;
-    /// Error of a window as a fraction of how much its round trip exceeds the minimum possible one. At most
-    /// a half; both directions share it, so it is usually half of that.
-    const SHARE: f64 = 0.25;
-    /// Usual drift of quartz clocks, in seconds per second. A larger one must be observed for longer.
-    const USUAL_DRIFT: f64 = 1.5e-4;
-    /// Maximum drift of any clock.
-    const MOST_DRIFT: f64 = 1e-3;
 
     pub(super) fn new() -> Self {
         Self(VecDeque::with_capacity(Self::MOST))
@@ -132,30 +132,19 @@ impl OffsetWindows {
         }
     }
 
-    /// Returns the least squares line through the windows, each weighted by its round trip. A few excellent
-    /// windows dominate, many equally bad ones are averaged, and one that was spoilt by a full buffer does
-    /// not count. `now` is the time for which the line is requested.
-    pub(super) fn line(&self, now: f64) -> Option<OffsetLine> {
+    /// Returns the estimate by the fastest samples; see [`OffsetEstimate::fastest`].
+    pub(super) fn fastest(&self, now: f64) -> Option<OffsetEstimate> {
         let (best, below) = self.best()?;
-        let (mut weights, mut times, mut offsets) = (0.0, 0.0, 0.0);
-        let points = self.0.iter().map(|window| {
-            let wrong = (window.round_trip() - best + below) * Self::SHARE;
-            let weight = 1.0 / (Self::FLOOR * Self::FLOOR + wrong * wrong);
-            ((window.up.0 + window.down.0) / 2.0 - now, (window.up.1 - window.down.1) / 2.0, weight)
-        });
-        for (time, offset, weight) in points.clone() {
-            weights += weight;
-            times += weight * time;
-            offsets += weight * offset;
-        }
-        let (time_mean, offset_mean) = (times / weights, offsets / weights);
-        let (mut spread, mut slope) = (1.0 / (Self::USUAL_DRIFT * Self::USUAL_DRIFT), 0.0);
-        for (time, offset, weight) in points {
-            spread += weight * (time - time_mean) * (time - time_mean);
-            slope += weight * (time - time_mean) * (offset - offset_mean);
-        }
-        let drift = (slope / spread).clamp(-Self::MOST_DRIFT, Self::MOST_DRIFT);
-        let offset = offset_mean - drift * time_mean;
-        offset.is_finite().then_some(OffsetLine { at: now, offset, drift })
+        OffsetEstimate::fastest(self.0.iter(), now, best, below)
+    }
+
+    /// Returns the line for `now`: that of the fastest samples, that of all samples, or one between the two,
+    /// whichever is more certain.
+    pub(super) fn line(&self, now: f64) -> Option<OffsetLine> {
+        let fastest = self.fastest(now)?;
+        let average = OffsetEstimate::average(self.0.iter(), now, fastest.line.drift)?;
+        // One window does not show how much its fastest samples owe to chance.
+        let error = if self.0.len() == 1 { average.error } else { fastest.error };
+        Some(OffsetEstimate { error, ..fastest }.combined_with(&average))
     }
 }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, ExtendedState, MoveInput, MoveModel, PoseSampler, ServerControl};
 
-use super::{WeaponControls, is_alive};
+use super::{WeaponControls, is_alive, tick_seconds};
 use crate::{
     aim::Aim,
     arsenal::Arsenal,
@@ -26,7 +26,8 @@ pub(crate) fn add_server_weapon_input<M: MoveModel>(
         let (arms, alive) = (&state.extension, is_alive::<M>(state));
         input.0.extension = trigger.input(arms, alive);
         trigger.end_frame();
-        if !alive || !trigger.wants_shot(arms, &input.0.extension, &arsenal, sampler.tick_seconds) {
+        let seconds = tick_seconds::<M>(state, &sampler);
+        if !alive || !trigger.wants_shot(arms, &input.0.extension, &arsenal, seconds) {
             continue;
         }
         trigger.pulled = false;

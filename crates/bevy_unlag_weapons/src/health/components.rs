@@ -5,6 +5,7 @@ use bevy_unlag_core::{Interpolate, InterpolationSpan, Tick, Wire};
 use serde::{Deserialize, Serialize};
 
 /// Health of a pawn. Other clients know it as of the moment at which they draw the pawn, its owner at once.
+#[doc(alias = "m_iHealth")]
 #[derive(Component, Wire, Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(LastAttacker)]

@@ -78,7 +78,7 @@ mod tests {
         weapon::{Spread, WeaponId},
         weapon_extension::FastestTurn,
     };
-    use bevy_unlag_core::Tick;
+    use bevy_unlag_core::{Tick, Up};
 
     const TICK: f32 = 1.0 / 64.0;
 
@@ -97,7 +97,7 @@ mod tests {
                 by: before.map_or(0, |before| of(before).angle_to(of(look))),
                 ago: 0,
             },
-            cone: SpreadCone { aim: of(aim), half_angle: 0 },
+            cone: SpreadCone { aim: of(aim), half_angle: 0, up: Up::Y },
             up: Vec3::Y,
             seed: 0,
             power: 255,

@@ -120,7 +120,7 @@ mod tests {
             (WeaponInput { trigger: false, ..base }, 6),
             (WeaponInput { reload: true, aiming: true, ..base }, 8),
             (WeaponInput { equip: Some(5), ..base }, 11),
-            (WeaponInput { fire: Some(FireInput::default()), ..base }, 35),
+            (WeaponInput { fire: Some(FireInput::default()), ..base }, 36),
         ] {
             let mut w = BitWriter::default();
             input.write_delta(&base, &mut w);

@@ -1,7 +1,7 @@
 //! Predicted weapon state of a pawn.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, TimeDilation, Wire, WireError};
 
 use crate::{
     aim::Aim,
@@ -38,6 +38,9 @@ pub struct FastestTurn {
 /// Predicted weapon state of a pawn. A server may change it between two moves, for example to add picked up
 /// ammunition: the owner receives the change with the next correction. Shots fired since then need no special
 /// handling, because the owner replays those moves.
+///
+/// All ticks in it are ticks at the present rate of the pawn's own time: see
+/// [`MoveModel::time_dilation`](bevy_unlag_core::MoveModel::time_dilation).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct WeaponState {
     /// Weapon slots.
@@ -145,7 +148,7 @@ impl WeaponState {
     }
 
     /// Whether the next tick's input should request a shot: the trigger is `down` in it or was `pulled` since
-    /// the last shot, and the weapon is ready.
+    /// the last shot, and the weapon is ready. `dt` is the tick in seconds of the pawn's own time.
     #[must_use]
     pub fn wants_shot(&self, arsenal: &Arsenal, down: bool, pulled: bool, dt: f32) -> bool {
         let Some((_, weapon)) = self.weapon(arsenal) else { return false };
@@ -175,7 +178,21 @@ impl WeaponState {
     pub(super) fn in_burst(&self, weapon: &Weapon, dt: f32) -> bool {
         let FireMode::Burst { pace, .. } = weapon.mode else { return false };
         // An interrupted burst is over.
-        self.burst > 0 && u16::from(self.since) <= ticks(pace, dt) + 2
+        self.burst > 0 && u16::from(self.since) <= ticks(pace, dt).saturating_add(2)
+    }
+
+    /// Returns the state after a change of the rate of the pawn's own time, with as much of that time left on all
+    /// timers.
+    pub(super) fn rescaled(self, from: TimeDilation, to: TimeDilation) -> Self {
+        let ticks = |ticks: u16| to.rescaled_ticks(ticks, from);
+        Self {
+            cooldown: ticks(self.cooldown),
+            reload: ticks(self.reload),
+            charge: ticks(self.charge),
+            // A weapon at rest stays so.
+            since: if self.since == u8::MAX { self.since } else { ticks(self.since.into()).min(254) as u8 },
+            ..self
+        }
     }
 
     /// Returns the digest that client and server compare in every move.

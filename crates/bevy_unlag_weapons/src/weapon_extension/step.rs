@@ -1,6 +1,6 @@
 //! Weapon simulation of one tick: a pure function, the same on client and server and in a replay.
 
-use bevy_unlag_core::{BodyStep, StepContext, Tick};
+use bevy_unlag_core::{BodyStep, StepContext, Tick, Up};
 
 use super::{FastestTurn, NotFired, PredictedShot, SLOTS, WeaponEvent, WeaponInput, WeaponSlot, WeaponState};
 use crate::{
@@ -22,17 +22,19 @@ pub(super) fn step(
     ctx: &StepContext,
     events: &mut Vec<WeaponEvent>,
 ) -> WeaponState {
+    // Timers run in the pawn's own time.
+    let dt = body.own_seconds(ctx.dt);
     // The aim and spread of a shot follow from the state before the step, because the screen showed that
     // one.
     let round = input.fire.and_then(|fire| state.round(arsenal, &fire, body, (ctx.tick, ctx.dt)));
     let mut next = *state;
-    next.advance_timers(arsenal, ctx.dt);
+    next.advance_timers(arsenal, dt);
     next.aiming = input.aiming;
-    next.equip(arsenal, input.equip, ctx.dt, events);
+    next.equip(arsenal, input.equip, dt, events);
     let changed = next.slot != state.slot;
     if let Some((id, weapon)) = next.weapon(arsenal) {
-        next.load((id, weapon), input, ctx.dt, events);
-        next.fire((id, weapon), input, round.filter(|_| !changed), ctx, events);
+        next.load((id, weapon), input, dt, events);
+        next.fire((id, weapon), input, round.filter(|_| !changed), (ctx.tick, dt), events);
     } else if input.fire.is_some() {
         events.push(WeaponEvent::NotFired { shot: ctx.tick, why: NotFired::Unarmed });
     }
@@ -40,6 +42,7 @@ pub(super) fn step(
     let look = Aim { yaw: body.look.0, pitch: body.look.1 };
     // The look direction of a missing move is unknown, and so is the turn to that of the next move.
     next.look = (!input.substituted).then_some(look);
+    // The player turns the view in the world's time.
     next.fastest_turn = state.turned_to(look, ctx.dt);
     next
 }
@@ -66,7 +69,7 @@ impl WeaponState {
         let half_angle = (f32::from(units(degrees)) + f32::from(self.bloom)) * aiming;
         let power = match weapon.mode {
             FireMode::Charge { full, .. } => {
-                let full = u32::from(ticks(full, dt));
+                let full = u32::from(ticks(full, body.own_seconds(dt)));
                 (u32::from(self.charge).min(full) * 255 / full) as u8
             }
             _ => u8::MAX,
@@ -82,6 +85,7 @@ impl WeaponState {
             cone: SpreadCone {
                 aim: self.with_recoil(fire.aim(look)).to_world(&body.frame),
                 half_angle: half_angle.min(16_000.0) as u16,
+                up: Up::new(body.frame.up),
             },
             up: body.frame.up,
             seed: shot_seed(self.seed, self.shots.wrapping_add(1)),
@@ -109,8 +113,8 @@ impl WeaponState {
             (self.bloom, self.recoil) = (0, [0; 2]);
             return;
         };
-        self.bloom = self.bloom.saturating_sub(units(weapon.spread.recovery * dt));
-        let back = units(weapon.recoil.recovery * dt).cast_signed();
+        self.bloom = self.bloom.saturating_sub(recovered(weapon.spread.recovery, dt));
+        let back = recovered(weapon.recoil.recovery, dt).cast_signed();
         for recoil in &mut self.recoil {
             *recoil -= (*recoil).clamp(-back, back);
         }
@@ -231,13 +235,13 @@ impl WeaponState {
         (id, weapon): (WeaponId, &Weapon),
         input: &WeaponInput,
         round: Option<PredictedShot>,
-        ctx: &StepContext,
+        (tick, dt): (Tick, f32),
         events: &mut Vec<WeaponEvent>,
     ) {
         let charge = self.charge;
         if let FireMode::Charge { full, .. } = weapon.mode {
             let counts = input.trigger && self.cooldown == 0 && self.may_fire(weapon).is_ok();
-            self.charge = if counts { (charge + 1).min(ticks(full, ctx.dt)) } else { 0 };
+            self.charge = if counts { (charge + 1).min(ticks(full, dt)) } else { 0 };
         }
         if input.fire.is_none() {
             let empty = weapon.ammo.magazine > 0
@@ -248,7 +252,7 @@ impl WeaponState {
             return;
         }
         let charged = match weapon.mode {
-            FireMode::Charge { least, .. } if input.trigger || charge < ticks(least, ctx.dt) => {
+            FireMode::Charge { least, .. } if input.trigger || charge < ticks(least, dt) => {
                 Err(NotFired::NotCharged)
             }
             _ => Ok(()),
@@ -257,12 +261,12 @@ impl WeaponState {
         let round = match (allowed, round) {
             (Ok(()), Some(round)) => round,
             (Err(why), _) => {
-                events.push(WeaponEvent::NotFired { shot: ctx.tick, why });
+                events.push(WeaponEvent::NotFired { shot: tick, why });
                 return;
             }
             (Ok(()), None) => {
                 // The weapon was changed in this very move.
-                events.push(WeaponEvent::NotFired { shot: ctx.tick, why: NotFired::TooSoon });
+                events.push(WeaponEvent::NotFired { shot: tick, why: NotFired::TooSoon });
                 return;
             }
         };
@@ -271,7 +275,7 @@ impl WeaponState {
             self.held_slot_mut().magazine -= 1;
         }
         (self.reload, self.since, self.charge) = (0, 0, 0);
-        self.cooldown = self.pause(weapon, ctx.dt);
+        self.cooldown = self.pause(weapon, dt);
         let bloom = self.bloom.saturating_add(units(weapon.spread.bloom));
         self.bloom = bloom.min(units(weapon.spread.most_bloom));
         let pattern = &weapon.recoil.pattern;
@@ -299,4 +303,10 @@ impl WeaponState {
             _ => interval,
         }
     }
+}
+
+/// Returns the angle by which spread or recoil recovers in a step, in 1/65,536 of a turn, from a rate in degrees per
+/// second. Slowed pawns recover as well, by at least one unit.
+fn recovered(rate: f32, dt: f32) -> u16 {
+    units(rate * dt).max(u16::from(rate > 0.0))
 }

@@ -1,7 +1,7 @@
 //! Predicted weapon state, tick by tick.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick, ViewFrame};
+use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick, TimeDilation, ViewFrame};
 use bevy_unlag_weapons::{
     Ammo, Arsenal, FastestTurn, FireInput, FireMode, NotFired, PredictedShot, Recoil, Reload, Shot, Spread,
     Weapon, WeaponEvent, WeaponExtension, WeaponId, WeaponInput, WeaponState,
@@ -25,7 +25,13 @@ impl Hand {
         let arsenal = Arsenal::new(weapons).expect("valid weapons");
         let all: Vec<WeaponId> = arsenal.iter().map(|(id, _)| id).collect();
         let state = WeaponState::new(&arsenal, &all, 7);
-        let body = BodyStep { look: (0, 0), frame: ViewFrame::WORLD, velocity: Vec3::ZERO, grounded: true };
+        let body = BodyStep {
+            look: (0, 0),
+            frame: ViewFrame::WORLD,
+            velocity: Vec3::ZERO,
+            grounded: true,
+            time_dilation: TimeDilation::NORMAL,
+        };
         Self { arsenal, state, tick: Tick(0), body, pulled: false, was_down: false, events: Vec::new() }
     }
 
@@ -33,7 +39,8 @@ impl Hand {
     fn tick(&mut self, down: bool, buttons: WeaponInput) {
         self.pulled |= down && !self.was_down;
         self.was_down = down;
-        let wanted = self.state.wants_shot(&self.arsenal, down, self.pulled, DT);
+        let own_dt = self.body.own_seconds(DT);
+        let wanted = self.state.wants_shot(&self.arsenal, down, self.pulled, own_dt);
         let fire = (wanted && buttons.equip.is_none()).then(FireInput::default);
         let input = WeaponInput { fire, trigger: down || self.pulled, ..buttons };
         if self.state.is_ready(&self.arsenal) {
@@ -310,4 +317,74 @@ fn added_weapons_and_ammunition_respect_the_capacity() {
     assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(9), 50), 0);
     assert_eq!(hand.state.add_weapon(&hand.arsenal, WeaponId(0)), Some(0));
     assert_eq!(hand.state.add_weapon(&hand.arsenal, WeaponId(9)), None);
+}
+
+/// The hand of a pawn whose own time has this rate.
+fn hand_at(rate: f32, weapon: Weapon) -> Hand {
+    let mut hand = Hand::new(vec![weapon]);
+    hand.body.time_dilation = TimeDilation::new(rate);
+    hand
+}
+
+#[test]
+fn weapon_timers_run_in_the_own_time_of_the_pawn() {
+    for (rate, ticks) in [(0.5, 2.0), (0.1, 10.0), (2.0, 0.5), (4.0, 0.25)] {
+        let scaled = |own: f32| (own * ticks) as u32;
+        let mut auto = hand_at(rate, weapon(FireMode::Auto, 8.0 * DT));
+        auto.hold(true, scaled(24.0) + 1);
+        assert_eq!(auto.fired(), [0, 8, 16, 24].map(|own| scaled(own as f32)), "at a rate of {rate}");
+
+        let burst = weapon(FireMode::Burst { rounds: 3, pace: 4.0 * DT }, 20.0 * DT);
+        let mut burst = hand_at(rate, burst);
+        burst.hold(true, scaled(28.0) + 1);
+        assert_eq!(burst.fired(), [0, 4, 8].map(|own| scaled(own as f32)), "at a rate of {rate}");
+
+        let reload = Reload::Magazine { time: 40.0 * DT };
+        let ammo = Ammo { magazine: 1, reserve: 9, reload };
+        let mut loads = hand_at(rate, Weapon { ammo, ..weapon(FireMode::Semi, 4.0 * DT) });
+        loads.hold(true, 1);
+        loads.hold(false, scaled(8.0));
+        loads.tick(false, WeaponInput { reload: true, ..default() });
+        loads.hold(false, scaled(40.0) - 2);
+        assert_eq!(loads.state.held_slot().magazine, 0, "at a rate of {rate}");
+        loads.hold(false, 2);
+        assert_eq!(loads.state.held_slot().magazine, 1, "at a rate of {rate}");
+
+        let charge = weapon(FireMode::Charge { least: 8.0 * DT, full: 32.0 * DT }, 8.0 * DT);
+        let mut charge = hand_at(rate, charge);
+        charge.hold(true, scaled(16.0));
+        charge.hold(false, 2);
+        assert_eq!(charge.rounds().iter().map(|round| round.power).collect::<Vec<_>>(), [127], "{rate}");
+    }
+}
+
+#[test]
+fn running_timers_have_as_much_own_time_left_after_a_change_of_the_rate() {
+    for (rate, left) in [(0.5, 32), (2.0, 8), (4.0, 4)] {
+        let mut hand = Hand::new(vec![weapon(FireMode::Auto, 20.0 * DT)]);
+        hand.hold(true, 4);
+        let rate = TimeDilation::new(rate);
+        hand.state = WeaponExtension::change_time_dilation(&hand.state, TimeDilation::NORMAL, rate);
+        hand.body.time_dilation = rate;
+        // Three ticks of the cooldown have passed after that of the shot.
+        assert_eq!(hand.state.cooldown, rate.rescaled_ticks(17, TimeDilation::NORMAL));
+        hand.hold(true, 60);
+        let second = hand.fired()[1] - 4;
+        assert!(second.abs_diff(left) <= 2, "at {rate:?}: {second} ticks instead of {left}");
+    }
+    let rests = WeaponState::new(&Arsenal::default(), &[WeaponId(0)], 1);
+    let [slow, fast] = [0.1, 4.0].map(TimeDilation::new);
+    assert_eq!(WeaponExtension::change_time_dilation(&rests, fast, slow), rests);
+}
+
+/// The player turns the view in the world's time: haste must not hide a snap, and slowness not prolong it.
+#[test]
+fn fastest_turn_decays_in_the_time_of_the_world() {
+    for rate in [0.1, 1.0, 4.0] {
+        let mut hand = hand_at(rate, Weapon::rifle());
+        hand.hold(false, 1);
+        hand.body.look = (32_768, 0);
+        hand.hold(false, 11);
+        assert_eq!(hand.state.fastest_turn, FastestTurn { by: 32_768 - 10 * 1_024, ago: 10 }, "{rate}");
+    }
 }

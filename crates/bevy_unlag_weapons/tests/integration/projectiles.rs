@@ -1,6 +1,7 @@
 //! Projectiles on a server and on a shooter's screen, without a network.
 
 mod agreement;
+mod dodging;
 mod falloff;
 mod gravity;
 mod impacts;

@@ -16,8 +16,8 @@ use crate::clock::{self, Instant};
 /// Lines per second and target.
 const LINES: u64 = 20;
 /// Counters per group of targets; targets with the same hash share one. The suite's targets are a group of
-/// their own: a flood in the libraries below cannot suppress the suite's lines, for instance who was kicked
-/// for it.
+/// their own: a flood in the libraries below cannot suppress the suite's lines, such as the name of a kicked
+/// client.
 const TARGETS: usize = 256;
 
 static SUPPRESSED: AtomicU64 = AtomicU64::new(0);

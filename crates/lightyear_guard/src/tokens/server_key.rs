@@ -9,8 +9,8 @@ use lightyear::netcode::try_generate_key;
 /// The public development key; anybody who reads this source knows it.
 const DEVELOPMENT: [u8; 32] = *b"bevy_unlag development, public!!";
 
-/// Secret key with which a matchmaker issues connect tokens and a server reads them: 32 bytes. Whoever knows
-/// it can join as anybody, so it must never leave those two. `Debug` hides it, and an all-zero key cannot be
+/// Secret key with which a matchmaker issues connect tokens and a server reads them: 32 bytes. Anyone with
+/// the key can join as any player, so it must never leave those two. `Debug` hides it, and an all-zero key cannot be
 /// constructed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerKey([u8; 32]);

@@ -63,7 +63,7 @@ impl ConnectTokenRequest {
         }
     }
 
-    /// Issues the token: 2048 bytes for the client. Send them over an encrypted channel: whoever has them can
+    /// Issues the token: 2048 bytes for the client. Send them over an encrypted channel: they suffice to
     /// join.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ impl CellFile {
         text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
         file.set_len(text.len() as u64).map_err(failed)?;
         let lines = text.lines().map(serde_json::from_str).collect::<Result<_, _>>();
-        let other = |e| format!("{} is no file of matrix cells ({e}); name another file", path.display());
+        let other = |e| format!("{} is not a matrix cell file ({e}); name another file", path.display());
         Ok(Self { lines: lines.map_err(other)?, file })
     }
 

@@ -113,7 +113,7 @@ impl RapierController<'_> {
         MoveRequest { from: Pose::from_translation(feet + Vec3::Y * self.half_height), motion }
     }
 
-    /// Returns the requests that a user of the controller, who integrates the velocity himself, would make
+    /// Returns the requests that a user of the controller that integrates the velocity would make
     /// for the same moves: the velocity that our step wants before any obstacle, times the length of the
     /// move, plus `pull` on a floor. Our step yields that velocity from the same state on an endless floor,
     /// `open`.

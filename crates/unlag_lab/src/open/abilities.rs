@@ -1,4 +1,4 @@
-//! Uses of an ability and jumps, on the screens of the owner and of a bystander and on the server.
+//! Uses of an ability, jumps and landings, on the screens of the owner and of a bystander and on the server.
 
 use bevy_unlag::{
     CharacterPawn, Characters, SoldierWith,
@@ -6,7 +6,7 @@ use bevy_unlag::{
         MoveCue,
         abilities::{Dash, DashConfig, DashEvent},
     },
-    net::{PawnEvent, SharePawnEvents},
+    net::{MessageRules, PawnEvent, SharePawnEvents},
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
@@ -18,11 +18,30 @@ type Dasher = SoldierWith<Dash>;
 /// Ticks between two uses.
 const PERIOD: u32 = 28;
 
-/// Events that an app has shown of the first pawn, with their ticks.
+/// Something that an app shows once.
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Debug)]
+enum Effect {
+    Dash,
+    Cue(MoveCue),
+}
+
+/// Effects of the first pawn that an app has shown, with their ticks.
 #[derive(Resource, Default)]
 struct Shown {
-    dashes: Vec<Tick>,
-    cues: Vec<(Tick, MoveCue)>,
+    effects: Vec<(Tick, Effect)>,
+    /// The control: effects that the server has told everybody in a message of the game.
+    told: Vec<Effect>,
+}
+
+impl Shown {
+    /// Ticks in which one kind of effect was shown.
+    fn ticks(&self, is_dash: bool) -> Vec<(Tick, Effect)> {
+        self.effects.iter().filter(|(_, effect)| (*effect == Effect::Dash) == is_dash).copied().collect()
+    }
+
+    fn told(&self, is_dash: bool) -> usize {
+        self.told.iter().filter(|effect| (**effect == Effect::Dash) == is_dash).count()
+    }
 }
 
 fn game(app: &mut App) {
@@ -31,6 +50,7 @@ fn game(app: &mut App) {
             ExtendedEvent::Body(ExtendedEvent::Extension(event @ DashEvent::Started { .. })) => Some(*event),
             _ => None,
         })
+        .add_game_message::<Effect>(MessageRules::to_everyone().unreliable())
         .init_resource::<Shown>()
         .add_systems(Startup, level)
         .add_systems(Last, record);
@@ -39,12 +59,24 @@ fn game(app: &mut App) {
 fn record(
     mut dashes: MessageReader<PawnEvent<DashEvent>>,
     mut cues: MessageReader<PawnEvent<MoveCue>>,
+    mut told: MessageReader<Received<Effect>>,
     pawns: Query<&NetId>,
     mut shown: ResMut<Shown>,
 ) {
     let of_first = |pawn: Entity| pawns.get(pawn).is_ok_and(|id| id.0 == 1);
-    shown.dashes.extend(dashes.read().filter(|dash| of_first(dash.pawn)).map(|dash| dash.tick));
-    shown.cues.extend(cues.read().filter(|cue| of_first(cue.pawn)).map(|cue| (cue.tick, cue.event)));
+    let dashes = dashes.read().filter(|dash| of_first(dash.pawn)).map(|dash| (dash.tick, Effect::Dash));
+    shown.effects.extend(dashes);
+    let cues = cues.read().filter(|cue| of_first(cue.pawn)).map(|cue| (cue.tick, Effect::Cue(cue.event)));
+    shown.effects.extend(cues);
+    shown.told.extend(told.read().map(|told| told.message));
+}
+
+/// The control, on the server: tells everybody of each effect, as the owner's machine does by itself.
+fn tell(shown: Res<Shown>, mut outbox: Outbox<Effect>, mut count: Local<usize>) {
+    for (_, effect) in shown.effects.iter().skip(*count) {
+        outbox.send(effect);
+    }
+    *count = shown.effects.len();
 }
 
 fn server() -> App {
@@ -53,6 +85,7 @@ fn server() -> App {
     server
         .add_plugins((UnlagServerPlugins { characters, ..default() }, game))
         .insert_resource(PredictionDebug { force_corrections: 0.05, ..default() })
+        .add_systems(Update, tell)
         .add_observer(|joined: On<PlayerJoined>, mut players: Local<u16>, mut commands: Commands| {
             *players += 1;
             let place = Transform::from_xyz(f32::from(*players) * 6.0, 0.1, 0.0);
@@ -89,6 +122,27 @@ fn client() -> App {
     client
 }
 
+/// Effects that were shown more than once, and those that some machine has not shown.
+struct Errors {
+    double: usize,
+    lost: usize,
+    expected: usize,
+}
+
+/// Compares what the server, the owner and the bystander have shown.
+fn errors(shown: &[Vec<(Tick, Effect)>]) -> Errors {
+    // A tick of the bystander is one of the server, which may run several moves in it.
+    let distinct = |shown: &[(Tick, Effect)]| {
+        shown.iter().enumerate().filter(|(index, effect)| !shown[..*index].contains(effect)).count()
+    };
+    let expected = shown.iter().map(|shown| distinct(shown)).max().unwrap_or(0);
+    Errors {
+        double: shown.iter().map(|shown| shown.len() - distinct(shown)).sum(),
+        lost: shown.iter().map(|shown| expected - distinct(shown)).sum(),
+        expected,
+    }
+}
+
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let uses = options.extent(100, 1_000);
     let mut game = SteppedApps::new(server());
@@ -100,33 +154,24 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     game.clients[0].world_mut().resource_mut::<Acts>().0 = true;
     game.run(TICK * PERIOD * uses);
     // The player stops, and what was sent last arrives.
-    let server_dashes = game.server.world().resource::<Shown>().dashes.len();
-    game.power_off(0);
+    game.clients[0].world_mut().resource_mut::<Acts>().0 = false;
     game.run(Duration::from_secs(6));
-    let server = game.server.world().resource::<Shown>();
-    if server_dashes < uses as usize / 2 {
-        return Err(format!("only {server_dashes} of {uses} uses reached the server"));
+    let apps: Vec<&Shown> = game.apps_mut().map(|app| app.world().resource::<Shown>()).collect();
+    for (is_dash, [double_key, lost_key], what) in [
+        (true, ["ability_double_effects", "ability_lost_effects"], "uses"),
+        (false, ["events_doubled", "events_lost"], "jumps and landings"),
+    ] {
+        let shown: Vec<_> = apps.iter().map(|app| app.ticks(is_dash)).collect();
+        let Errors { double, lost, expected } = errors(&shown);
+        if shown[0].len() < uses as usize / 2 {
+            return Err(format!("only {} of {uses} {what} reached the server", shown[0].len()));
+        }
+        figures.add_noted(double_key, double as f64, format!("{expected} {what}"))?;
+        figures.add(lost_key, lost as f64)?;
+        // What the server tells everybody the owner has shown already, and the bystander lacks what is lost.
+        let [owner, bystander] = [1, 2].map(|index| apps[index].told(is_dash));
+        figures.add(format!("control_{double_key}"), owner as f64)?;
+        figures.add(format!("control_{lost_key}"), shown[0].len().saturating_sub(bystander) as f64)?;
     }
-    let [owner, bystander] = [0, 1].map(|index| game.clients[index].world().resource::<Shown>());
-    let different = |ticks: &[Tick]| ticks.iter().collect::<std::collections::HashSet<_>>().len();
-    // The owner's last uses were still on their way when its machine was switched off.
-    let last = server.dashes.iter().copied().reduce(|a, b| if b.is_newer_than(a) { b } else { a });
-    let owned: Vec<_> = owner
-        .dashes
-        .iter()
-        .copied()
-        .filter(|tick| last.is_some_and(|last| !tick.is_newer_than(last)))
-        .collect();
-    let expected = different(&server.dashes).max(different(&owned));
-    let effects = [&server.dashes, &owned, &bystander.dashes];
-    let double: usize = effects.iter().map(|shown| shown.len() - different(shown)).sum();
-    let lost: usize = effects.iter().map(|shown| expected.saturating_sub(different(shown))).sum();
-    figures.add_noted("ability_double_effects", double as f64, format!("{expected} uses"))?;
-    figures.add("ability_lost_effects", lost as f64)?;
-    let jumps = |shown: &Shown| -> Vec<Tick> {
-        shown.cues.iter().filter(|(_, cue)| *cue == MoveCue::Jumped).map(|(tick, _)| *tick).collect()
-    };
-    let doubled: usize =
-        [server, owner, bystander].map(jumps).iter().map(|ticks| ticks.len() - different(ticks)).sum();
-    figures.add("events_doubled", doubled as f64)
+    Ok(())
 }

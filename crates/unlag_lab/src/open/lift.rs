@@ -1,5 +1,6 @@
 //! Rider of a lift that players call by a button: the owner's error, while it rides and at rest.
 
+use bevy::ecs::{schedule::IntoScheduleConfigs, system::ScheduleSystem};
 use bevy_unlag::net::MessageRules;
 use bevy_unlag_testkit::{SteppedApps, TracePlugin, headless_app};
 
@@ -25,19 +26,26 @@ struct CallLift {
 struct Button(Option<u8>);
 
 fn game(app: &mut App) {
-    app.add_game_message::<CallLift>(MessageRules::to_server()).add_systems(
-        Startup,
-        (level, |mut commands: Commands| {
-            let lift = MovementBase::scheduled(LIFT, Isometry3d::from_xyz(0.0, STOPS[0], 0.0));
-            commands.spawn((lift, Collider::cuboid(2.0, 0.1, 2.0)));
-        }),
-    );
+    app.add_game_message::<CallLift>(MessageRules::to_server()).add_systems(Startup, level);
+}
+
+/// The lift, which moves on command of the server.
+fn called_lift(mut commands: Commands) {
+    let lift = MovementBase::scheduled(LIFT, Isometry3d::from_xyz(0.0, STOPS[0], 0.0));
+    commands.spawn((lift, Collider::cuboid(2.0, 0.1, 2.0)));
+}
+
+/// The control: a lift that hears of no command, as if it were a part of the level.
+fn deaf_lift(mut commands: Commands) {
+    let track = BaseTrack::Still(Isometry3d::from_xyz(0.0, STOPS[0], 0.0));
+    commands.spawn((MovementBase { id: LIFT, track }, Collider::cuboid(2.0, 0.1, 2.0)));
 }
 
 fn server() -> App {
     let mut server = headless_app();
     server
         .add_plugins((UnlagServerPlugins::default(), TracePlugin, game))
+        .add_systems(Startup, called_lift)
         .add_systems(FixedUpdate, obey.before(MoveSystems::Reconcile))
         .add_observer(|joined: On<PlayerJoined>, mut commands: Commands| {
             let place = Transform::from_xyz(0.0, 0.3, 0.0);
@@ -53,11 +61,12 @@ fn obey(mut calls: MessageReader<Received<CallLift>>, mut lifts: Query<&mut Move
     }
 }
 
-fn client() -> App {
+fn client<M>(lift: impl IntoScheduleConfigs<ScheduleSystem, M>) -> App {
     let mut client = headless_app();
     client
         .add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), TracePlugin, game))
         .init_resource::<Button>()
+        .add_systems(Startup, lift)
         .add_systems(Update, press);
     client
 }
@@ -68,12 +77,26 @@ fn press(mut button: ResMut<Button>, mut outbox: Outbox<CallLift>) {
     }
 }
 
-pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let calls = options.extent(8u32, 60);
+/// Result of a ride.
+struct Ride {
+    /// Distances between the owner's and the server's result of each move, in metres.
+    errors: Vec<f32>,
+    /// Moves of the owner.
+    moves: Vec<(Tick, Vec3)>,
+    corrections: u64,
+}
+
+impl Ride {
+    fn largest_error_cm(&self) -> f64 {
+        f64::from(self.errors.iter().copied().fold(0.0, f32::max)) * 100.0
+    }
+}
+
+fn ride(client: App, seed: u64, calls: u32) -> Result<Ride, String> {
     let mut game = SteppedApps::new(server());
-    join(&mut game, client(), options.seed, 75, 0.05)?;
+    join(&mut game, client, seed, 75, 0.05)?;
     game.run(Duration::from_secs(3));
-    let mut rng = SmallRng::seed_from_u64(options.seed);
+    let mut rng = SmallRng::seed_from_u64(seed);
     for _ in 0..calls {
         game.clients[0].world_mut().resource_mut::<Button>().0 = Some(rng.random_range(0..3));
         // Some calls interrupt a ride, others find the lift at rest.
@@ -83,20 +106,25 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let SteppedApps { server, clients, .. } = &mut game;
     let (errors, moves) = owner_errors(server, &mut clients[0])?;
     if errors.len() < moves.len() / 2 {
-        return Err(format!(
-            "only {} of {} moves of the rider reached the server",
-            errors.len(),
-            moves.len()
-        ));
+        let (ran, made) = (errors.len(), moves.len());
+        return Err(format!("only {ran} of {made} moves of the rider reached the server"));
     }
-    let ridden: f32 = moves.windows(2).map(|pair| (pair[1].1.y - pair[0].1.y).abs()).sum();
+    let world = clients[0].world_mut();
+    let corrections = world.query::<&PredictionStats>().iter(world).map(|own| own.corrections).sum();
+    Ok(Ride { errors, moves, corrections })
+}
+
+pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let calls = options.extent(8u32, 60);
+    let heard = ride(client(called_lift), options.seed, calls)?;
+    let ridden: f32 = heard.moves.windows(2).map(|pair| (pair[1].1.y - pair[0].1.y).abs()).sum();
     if ridden < calls as f32 {
         return Err(format!("the rider has ridden {ridden} m only"));
     }
-    let most = errors.iter().copied().fold(0.0, f32::max);
-    let world = game.clients[0].world_mut();
-    let corrections: u64 = world.query::<&PredictionStats>().iter(world).map(|own| own.corrections).sum();
-    let note = format!("{} moves over {ridden:.0} m", errors.len());
-    figures.add_noted("button_lift_owner_error_cm", f64::from(most) * 100.0, note)?;
-    figures.add("button_lift_corrections", corrections as f64)
+    let note = format!("{} moves over {ridden:.0} m", heard.errors.len());
+    figures.add_noted("button_lift_owner_error_cm", heard.largest_error_cm(), note)?;
+    figures.add("button_lift_corrections", heard.corrections as f64)?;
+    let unheard = ride(client(deaf_lift), options.seed, 8)?;
+    let note = format!("{} corrections", unheard.corrections);
+    figures.add_noted("control_button_lift_owner_error_cm", unheard.largest_error_cm(), note)
 }

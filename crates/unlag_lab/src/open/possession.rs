@@ -22,10 +22,11 @@ struct Bodies {
     pawns: Vec<Entity>,
 }
 
-fn server() -> App {
+fn server(mode: RewindMode) -> App {
     let mut server = headless_app();
     server
         .add_plugins(UnlagServerPlugins { characters: characters(), ..default() })
+        .insert_resource(RewindLimits { mode, ..default() })
         .init_resource::<Bodies>()
         .add_systems(Startup, (level, spawn_target))
         .add_systems(FixedUpdate, strafe.before(MoveSystems::Sample))
@@ -111,18 +112,32 @@ fn record(
     }
 }
 
-pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let switches = options.extent(40, 200);
-    let mut game = SteppedApps::new(server());
-    join(&mut game, client(), options.seed, 75, 0.05)?;
+/// Result of a match.
+struct Played {
+    corrections: u64,
+    shots: usize,
+    /// Shots whose verdict is what the screen showed.
+    agreed: usize,
+}
+
+impl Played {
+    fn agreement_percent(&self) -> f64 {
+        100.0 * self.agreed as f64 / self.shots as f64
+    }
+}
+
+/// Plays a match with this number of changes.
+fn play_match(seed: u64, switches: u32, mode: RewindMode) -> Result<Played, String> {
+    let mut game = SteppedApps::new(server(mode));
+    join(&mut game, client(), seed, 75, 0.05)?;
     game.run(Duration::from_secs(3));
-    let mut rng = SmallRng::seed_from_u64(options.seed);
-    let (mut mode, mut arrived) = (0, 0);
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let (mut body, mut arrived) = (0, 0);
     for _ in 0..switches {
-        mode = (mode + rng.random_range(1..3)) % 3;
+        body = (body + rng.random_range(1..3)) % 3;
         let world = game.server.world_mut();
         let bodies = world.resource::<Bodies>();
-        let (link, pawn) = (bodies.link.ok_or("the client has not joined")?, bodies.pawns[mode]);
+        let (link, pawn) = (bodies.link.ok_or("the client has not joined")?, bodies.pawns[body]);
         world.trigger(Possess { link, pawn: Some(pawn) });
         world.flush();
         game.run(Duration::from_millis(rng.random_range(600..1_400)));
@@ -138,18 +153,25 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     world.query::<&mut WeaponControls>().iter_mut(world).for_each(|mut trigger| trigger.buffer_time = 0.0);
     game.run(Duration::from_secs(2));
     let world = game.clients[0].world_mut();
-    let corrections: u64 = world.query::<&PredictionStats>().iter(world).map(|own| own.corrections).sum();
+    let corrections = world.query::<&PredictionStats>().iter(world).map(|own| own.corrections).sum();
     let now = world.resource::<CurrentTick>().0;
     // The last shots may still be on their way.
     let shots: Vec<_> =
         world.resource::<Shots>().0.iter().filter(|(shot, _)| now.since(**shot) > 64).collect();
-    let agrees = |(_, (drawn, verdict)): &(&Tick, &(bool, Option<ShotResult>))| match verdict {
+    let agrees = |(_, (drawn, verdict)): &&(&Tick, &(bool, Option<ShotResult>))| match verdict {
         Some(ShotResult::Hit(_)) => *drawn,
         Some(ShotResult::Miss) => !drawn,
         _ => false,
     };
-    let agreed = shots.iter().filter(|shot| agrees(shot)).count();
-    figures.add("possession_corrections", corrections as f64)?;
-    let share = 100.0 * agreed as f64 / shots.len() as f64;
-    figures.add_noted("possession_agreement", share, format!("{} shots", shots.len()))
+    Ok(Played { corrections, shots: shots.len(), agreed: shots.iter().filter(agrees).count() })
+}
+
+pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let played = play_match(options.seed, options.extent(40, 200), RewindMode::On)?;
+    figures.add("possession_corrections", played.corrections as f64)?;
+    let note = format!("{} shots", played.shots);
+    figures.add_noted("possession_agreement", played.agreement_percent(), note)?;
+    let control = play_match(options.seed, options.extent(40, 100), RewindMode::Off)?;
+    let note = format!("{} shots", control.shots);
+    figures.add_noted("control_possession_agreement_rewind_off", control.agreement_percent(), note)
 }

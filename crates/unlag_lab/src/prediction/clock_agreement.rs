@@ -4,12 +4,45 @@ use unlag_examples::shot_stats::ShotStats;
 
 use crate::{agreement::CONTROL, prelude::*};
 
-/// Speeds of the player's clock relative to the server's.
+/// Speeds of the player's clock relative to the server's, from before it joins.
 const SPEEDS: [f64; 7] = [0.95, 0.98, 0.99, 0.995, 0.998, 1.01, 1.05];
-/// Time after the change of the clock's speed in which no shots count.
-const SETTLING: Duration = Duration::from_secs(15);
+/// Speeds to which the player's clock changes in the middle of the game.
+const CHANGED: [f64; 1] = [0.95];
 /// Speed of the control, whose clock is not steered.
 const UNSTEERED: f64 = 0.95;
+/// Speeds that are too fast to be honest. Only the playout delay on their screens is measured.
+const DISHONEST: [f64; 2] = [1.15, 2.0];
+/// Time before the clock's speed changes in the middle of the game.
+const BEFORE_CHANGE: Duration = Duration::from_secs(10);
+
+/// A player's clock.
+#[derive(Clone, Copy, PartialEq)]
+enum Clock {
+    /// Runs at this speed from before the player joins.
+    Joined(f64),
+    /// Changes to this speed in the middle of the game.
+    Changed(f64),
+    /// Runs at this speed and is not steered.
+    Unsteered(f64),
+}
+
+impl Clock {
+    fn key(self) -> String {
+        match self {
+            Self::Joined(speed) => format!("agreement_clock_{speed}"),
+            Self::Changed(speed) => format!("agreement_clock_changed_{speed}"),
+            Self::Unsteered(speed) => format!("control_agreement_clock_unsteered_{speed}"),
+        }
+    }
+}
+
+/// Smallest playout delay that a screen has reported, in milliseconds.
+#[derive(Resource)]
+struct LeastDelay(f32);
+
+fn record_delay(stats: Res<SmoothingStats>, mut least: ResMut<LeastDelay>) {
+    least.0 = least.0.min(stats.delay_ms);
+}
 
 /// Shots of a player with another clock, and the smallest playout delay on its screen.
 struct Played {
@@ -18,44 +51,54 @@ struct Played {
     delay: f32,
 }
 
-fn play(speed: f64, steer_clock: bool, seconds: f64, seed: u64) -> Result<Played, String> {
-    let options = MatchOptions { players: 3, conditions: CONTROL.conditions(), seed, ..default() };
+/// Plays a match in which the first player has this clock. Every shot counts from joining on, or from the change on.
+fn play(clock: Clock, seconds: f64, seed: u64) -> Result<Played, String> {
+    let first_clock = match clock {
+        Clock::Joined(speed) | Clock::Unsteered(speed) => speed,
+        Clock::Changed(_) => 1.0,
+    };
+    let options =
+        MatchOptions { players: 3, conditions: CONTROL.conditions(), seed, first_clock, ..default() };
     let mut game = Match::start(&options)?;
-    game.clients[0].world_mut().resource_mut::<PredictionConfig>().steer_clock = steer_clock;
-    game.set_clock(0, speed);
-    // A speed that changes in the middle of a game, as here, is caught up with within seconds.
-    game.set_firing(false);
-    game.run(SETTLING);
-    game.set_firing(true);
-    let mut delay = f32::INFINITY;
-    for _ in 0..(seconds.ceil() as u32) {
-        game.run(Duration::from_secs(1));
-        delay = delay.min(game.clients[0].world().resource::<SmoothingStats>().delay_ms);
+    let client = &mut game.clients[0];
+    client.insert_resource(LeastDelay(f32::INFINITY)).add_systems(Last, record_delay);
+    if matches!(clock, Clock::Unsteered(_)) {
+        client.world_mut().resource_mut::<PredictionConfig>().steer_clock = false;
+        client.insert_resource(ClockSteering::default());
     }
+    game.set_firing(true);
+    if let Clock::Changed(speed) = clock {
+        game.run(BEFORE_CHANGE);
+        game.clients[0].insert_resource(ShotStats::default());
+        game.set_clock(0, speed);
+    }
+    game.run(Duration::from_secs_f64(seconds));
     game.set_firing(false);
     game.run(Duration::from_secs(8));
-    let mut shots = game.clients[0].world().resource::<ShotStats>().clone();
+    let client = game.clients[0].world();
+    let mut shots = client.resource::<ShotStats>().clone();
     shots.close();
-    Ok(Played { shots, delay })
+    Ok(Played { shots, delay: client.resource::<LeastDelay>().0 })
 }
 
-fn agreement(shots: &ShotStats) -> (f64, String) {
-    let note = format!("{} rounds, {} drawn hits, {} confirmed", shots.shots, shots.drawn, shots.confirmed);
-    (shots.tally().agreement().unwrap_or(f64::NAN), note)
-}
-
+/// Adds the agreement about the shots of players with these clocks, and the smallest playout delay of all.
+///
+/// # Errors
+/// Returns a message if a player cannot join.
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let seconds = options.extent(40.0, 600.0);
-    let matches: Vec<(f64, bool)> =
-        SPEEDS.into_iter().map(|speed| (speed, true)).chain([(UNSTEERED, false)]).collect();
-    let play_one = |(speed, steered): &(f64, bool)| play(*speed, *steered, seconds, options.seed);
-    let played = in_parallel(&matches, play_one, |_| Ok(()))?;
-    let mut least = f32::INFINITY;
-    for ((speed, steered), one) in matches.iter().zip(&played) {
-        let (percent, note) = agreement(&one.shots);
-        let name = if *steered { "agreement_clock_" } else { "control_agreement_clock_unsteered_" };
-        figures.add_noted(format!("{name}{speed}"), percent, note)?;
-        least = least.min(one.delay);
+    let honest = SPEEDS.map(Clock::Joined).into_iter().chain(CHANGED.map(Clock::Changed));
+    let counted: Vec<Clock> = honest.chain([Clock::Unsteered(UNSTEERED)]).collect();
+    let clocks: Vec<Clock> = counted.iter().copied().chain(DISHONEST.map(Clock::Joined)).collect();
+    let played = in_parallel(&clocks, |clock| play(*clock, seconds, options.seed), |_| Ok(()))?;
+    for (clock, Played { shots, .. }) in counted.iter().zip(&played) {
+        let note = format!(
+            "{} rounds, {} drawn hits, {} confirmed, {} clamped, {} lost",
+            shots.shots, shots.drawn, shots.confirmed, shots.clamped.rounds, shots.lost
+        );
+        figures.add_noted(clock.key(), shots.tally().agreement().unwrap_or(f64::NAN), note)?;
     }
-    figures.add("delay_ms_least_any_clock", f64::from(least))
+    let least = played.iter().map(|one| one.delay).fold(f32::INFINITY, f32::min);
+    let note = format!("{} matches, clocks up to 2 times the speed", played.len());
+    figures.add_noted("delay_ms_least_any_clock", f64::from(least), note)
 }

@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 
-/// Adds the corrections of players who die and respawn, and moves that the server runs as they were predicted otherwise.
+/// Adds the corrections of players who die and respawn, and moves whose server result differs from the
+/// prediction.
 ///
 /// # Errors
 /// Returns a message if a player cannot join.

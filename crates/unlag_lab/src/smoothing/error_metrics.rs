@@ -53,6 +53,8 @@ pub struct ErrorMetrics {
     pub flips: usize,
     /// Number of samples between the two positions of a teleport.
     pub slides: usize,
+    /// Number of all samples.
+    pub samples: usize,
 }
 
 /// Compares consecutive samples with the truth at the time that they represent or, with `present`, at the
@@ -100,6 +102,7 @@ pub fn measure_errors(truth: &Truth, seen: &[DrawnSample], present: bool) -> Err
     }
     verdict.delay = delays / seen.len() as f64;
     verdict.slides = slides(truth, seen, present);
+    verdict.samples = seen.len();
     verdict
 }
 

@@ -2,10 +2,12 @@
 
 mod habit_script;
 mod owner;
+mod race;
 mod recorders;
 mod uplink;
 
 use bevy_unlag::net::UpdateInterval;
+use bevy_unlag_testkit::SteppedApps;
 use habit_script::{Habit, HabitScript};
 use owner::OwnPath;
 use recorders::{DrawnFrames, PublishedMoves};
@@ -25,10 +27,19 @@ const USUAL: &str = "Good broadband";
 const PRESETS: [&str; 8] =
     ["Perfect", "LAN", "Average (UE)", "Bad (UE)", "WiFi congested", "Bursty", "GNS terrible", "Torture A"];
 
+/// Watched player.
+#[derive(Clone, Copy)]
+enum Player {
+    /// Soldier with a habit.
+    Soldier(Habit),
+    /// Scripted driver of a kart: bends, a ramp, reversing.
+    Kart,
+}
+
 /// Measured combination of player and links.
 #[derive(Clone, Copy)]
 struct Case {
-    habit: Habit,
+    player: Player,
     /// Link of every client.
     link: &'static LinkPreset,
     /// Whether the owner's uplink additionally has the jitter of a home Wi-Fi.
@@ -51,10 +62,12 @@ struct Watched {
 /// # Errors
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
-    let usual = Case { habit: Habit::Strafing, link: preset(USUAL)?, home: true, interval: None };
+    let strafing = Player::Soldier(Habit::Strafing);
+    let usual = Case { player: strafing, link: preset(USUAL)?, home: true, interval: None };
     for (habit, name) in Habit::ALL {
-        add_case(figures, plan, Case { habit, ..usual }, name)?;
+        add_case(figures, plan, Case { player: Player::Soldier(habit), ..usual }, name)?;
     }
+    add_case(figures, plan, Case { player: Player::Kart, ..usual }, "kart")?;
     add_case(figures, plan, Case { interval: Some(6), ..usual }, "strafing_6ticks")?;
     for name in PRESETS {
         let case = Case { link: preset(name)?, home: false, ..usual };
@@ -70,21 +83,44 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str) -> Result
         case.play(plan.seconds, *seed, &mut watched)?;
     }
     let Watched { hermite, linear } = watched;
-    let note = format!("linear {:.3}, at most {:.3}", linear.mean(|v| v.rms), linear.worst(|v| v.max));
-    figures.add_noted(format!("replicated_rms_cm_{key}"), hermite.mean(|v| v.rms), note)?;
-    let ratio = hermite.mean(|v| v.rms) / linear.mean(|v| v.rms);
-    figures.add(format!("replicated_rms_ratio_{key}"), ratio)?;
+    let rms = hermite.mean(|v| v.rms);
+    let note = format!("{} samples, the largest {:.3}", hermite.sum(|v| v.samples), hermite.worst(|v| v.max));
+    figures.add_noted(format!("replicated_rms_cm_{key}"), rms, note)?;
+    let control = linear.mean(|v| v.rms);
+    let note = format!("{} samples, the largest {:.3}", linear.sum(|v| v.samples), linear.worst(|v| v.max));
+    figures.add_noted(format!("control_replicated_rms_cm_linear_{key}"), control, note)?;
+    figures.add(format!("replicated_rms_ratio_{key}"), rms / control)?;
     figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max))?;
     figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay * 1_000.0))
 }
 
 impl Case {
     fn play(self, seconds: f64, seed: u64, watched: &mut Watched) -> Result<(), String> {
-        let mut game = Match::start(&MatchOptions { players: 3, seed, ..default() })?;
+        match self.player {
+            Player::Soldier(habit) => {
+                let mut game = Match::start(&MatchOptions { players: 3, seed, ..default() })?;
+                let [owner, watchers @ ..] = &mut game.clients[..] else {
+                    return Err("no client joined".to_owned());
+                };
+                watchers.iter_mut().for_each(|watcher| {
+                    watcher.insert_resource(ScriptedPlayer::idle());
+                });
+                HabitScript::new(habit, seed).take_over(owner);
+                self.watch::<Soldier>(&mut game, seconds, watched)
+            }
+            Player::Kart => self.watch::<KartModel>(&mut race::start(seed)?, seconds, watched),
+        }
+    }
+
+    fn watch<M: MoveModel>(
+        self,
+        game: &mut SteppedApps,
+        seconds: f64,
+        watched: &mut Watched,
+    ) -> Result<(), String> {
         let [owner, watchers @ ..] = &mut game.clients[..] else { return Err("no client joined".to_owned()) };
         let (_, id) = own_pawn(owner)?;
         for (watcher, mode) in watchers.iter_mut().zip([ProxySmoothing::Hermite, ProxySmoothing::Linear]) {
-            watcher.insert_resource(ScriptedPlayer::idle());
             let proxy = named_pawn(watcher, id)?;
             watcher.world_mut().entity_mut(proxy).insert(mode);
             DrawnFrames::watch(watcher, id);
@@ -93,23 +129,22 @@ impl Case {
             let pawn = named_pawn(&mut game.server, id)?;
             game.server.world_mut().entity_mut(pawn).insert(UpdateInterval(interval));
         }
-        PublishedMoves::watch(&mut game.server, id);
+        PublishedMoves::watch::<M>(&mut game.server, id);
         for client in &mut game.clients {
             let world = client.world_mut();
             world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.apply(self.link));
         }
         let owner = &mut game.clients[0];
-        HabitScript::new(self.habit, seed).take_over(owner);
-        OwnPath::watch(owner);
+        OwnPath::watch::<M>(owner);
         if self.home {
             uplink::jitter(owner);
         }
         game.run(Duration::from_secs_f64(LEARNING + seconds));
-        self.judge(&mut game, watched)
+        Self::judge(game, watched)
     }
 
-    fn judge(self, game: &mut Match, watched: &mut Watched) -> Result<(), String> {
-        let clock = |game: &Match, client: usize| {
+    fn judge(game: &mut SteppedApps, watched: &mut Watched) -> Result<(), String> {
+        let clock = |game: &SteppedApps, client: usize| {
             let elapsed = game.clients[client].world().resource::<Time<Real>>().elapsed();
             (elapsed + game.client_age(client)).as_secs_f64()
         };

@@ -7,7 +7,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let link = preset("Average (UE)")?.conditions();
     let rounds = measure_rounds(link, options.extent(8.0, 60.0), options.seed)?;
     figures.add("fire_bytes", rounds.bytes_of_one())?;
-    let cone = SpreadCone { aim: Aim::new(1.0, 0.1), half_angle: 400 };
+    let cone = SpreadCone { aim: Aim::new(1.0, 0.1), half_angle: 400, up: Up::Y };
     let most = [TracerPath::To(Vec3::new(10.0, 2.0, -300.0)), TracerPath::Spread { cone, seed: 77 }]
         .into_iter()
         .map(|trail| {

@@ -70,7 +70,7 @@ fn a_million_claims_validate_to_possible_view_times_only() {
                 best_up = best_up.min(count + late);
                 acks.record(SnapshotAck { own, arrived: now, last_received_snapshot: says }, 0);
             }
-            ledger.receive_acknowledgements(&acks, false);
+            ledger.receive_acknowledgements(&acks, false, TICK);
             // The shot may be queued, precede the last one, and acknowledge anything but future snapshots.
             let arrived = now.offset(-rng.random_range(0..20));
             let late = rng.random_range(0..20);

@@ -317,7 +317,7 @@ impl Server {
                 }
             }
         }
-        self.ledger.receive_acknowledgements(&self.acks, false);
+        self.ledger.receive_acknowledgements(&self.acks, false, DT as f32);
         // In order: all earlier shots have arrived or are given up.
         while let Some(entry) = self.waiting.first_entry() {
             let (shot, arrived, last_received_snapshot) = *entry.get();

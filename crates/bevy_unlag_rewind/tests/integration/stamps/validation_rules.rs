@@ -25,7 +25,7 @@ fn established_validator() -> ViewTimeValidator {
         acks.begin_tick();
         let newest = newest.offset(-((newest.0 % 3).cast_signed()));
         acks.record(SnapshotAck { own, arrived: NOW.offset(-ago), last_received_snapshot: Some(newest) }, 0);
-        ledger.receive_acknowledgements(&acks, false);
+        ledger.receive_acknowledgements(&acks, false, 1.0 / 64.0);
     }
     ledger
 }
@@ -147,7 +147,7 @@ fn restarted_move_ticks_do_not_allow_stepping_back() {
     let arrived = NOW.offset(6);
     let packet = SnapshotAck { own: arrived.offset(-40), arrived, last_received_snapshot: Some(NOW) };
     acks.record(packet, 1);
-    ledger.receive_acknowledgements(&acks, false);
+    ledger.receive_acknowledgements(&acks, false, 1.0 / 64.0);
     let again = ViewClaim { shooter_tick: packet.own, ..claim(6, 20.0) };
     let (fault, _) = validate_claim(&mut ledger, again, ViewMismatchAction::Clamp);
     assert_eq!(fault, Some(ViewTimeError::SteppedBack));
@@ -205,7 +205,7 @@ fn slow_machine_may_draw_bases_further_before_its_moves() {
                 0,
             );
         }
-        ledger.receive_acknowledgements(&acks, false);
+        ledger.receive_acknowledgements(&acks, false, 1.0 / 64.0);
     }
     assert_eq!(validated_base_lag(&mut ledger, 0, Some(13.0)), 13.0);
 }

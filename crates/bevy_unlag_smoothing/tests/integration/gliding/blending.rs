@@ -71,7 +71,7 @@ fn jump_up_to_the_snap_distance_is_blended_and_a_larger_one_snaps() {
 /// Fails if `bridge_seconds` is ignored.
 #[test]
 fn simulated_pawn_is_back_on_its_path_after_the_bridge_time() {
-    // Updates are further apart than the longest bridge, so that none starts it anew.
+    // Updates are further apart than the longest bridge, so that none starts it again.
     let (usual, _) = simulated(24, 2.0, |_| ());
     assert!(usual[1] > 0.5 && usual[TENTH] < 1e-3, "{usual:?}");
     let (long, _) = simulated(24, 2.0, |config| config.bridge_seconds = 0.3);

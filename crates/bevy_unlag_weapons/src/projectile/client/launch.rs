@@ -116,13 +116,15 @@ impl DisplayContext<'_, '_> {
         let mut shown = DisplayedProjectile::new(*launch, path, own);
         (shown.end, shown.confirmed) = (screen.take_early_end(key), true);
         let age = shown.age_at(view, 0.0).max(0.0);
+        // It has flown for a while already, but is displayed as leaving its shooter's drawn pose.
+        let recent = launch.flown == 0 && age as f32 * self.sampler.tick_seconds < RECENT_LAUNCH;
+        let age = if recent && self.start_behind(&mut shown, age) { 0.0 } else { age };
         self.for_each_segment(&mut shown, 0.0, age, |_| true);
         shown.age = age;
-        // It has flown for a while already, but is displayed as leaving its shooter's drawn pose.
         let drawn = pawn.and_then(|(_, _, _, drawn, _)| drawn).filter(|drawn| drawn.pose.alive);
         let muzzle = drawn.map_or(launch.from, |drawn| at_height_of(launch.from, &drawn.pose));
         let near = muzzle.distance(launch.from) < MUZZLE_SNAP_DISTANCE;
-        if launch.flown == 0 && age as f32 * self.sampler.tick_seconds < RECENT_LAUNCH {
+        if recent {
             shown.ease_from(if near { muzzle } else { launch.from }, EASE_TIME);
         }
         screen.flying.push(shown);

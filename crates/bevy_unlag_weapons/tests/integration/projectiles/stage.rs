@@ -7,7 +7,7 @@ use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, NetId,
-    NetRole, PathKnotConfig, PoseSampler, StepEvent, Tick, ViewTime,
+    NetRole, PathKnotConfig, PoseSampler, StepEvent, Tick, Up, ViewTime,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewTimeValidator, humanoid_hit_boxes, humanoid_rig};
@@ -192,7 +192,7 @@ pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -
     let aim = Aim::from_direction(along);
     let shot = Tick(10_000 + number);
     let fire = FireInput::new(&ShooterView::new(time, FireInput::rounded(eye)), shot).with_aim(aim, aim);
-    let cone = SpreadCone { aim, half_angle: 0 };
+    let cone = SpreadCone { aim, half_angle: 0, up: Up::Y };
     PredictedShot {
         shot,
         number,

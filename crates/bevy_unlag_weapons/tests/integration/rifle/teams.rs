@@ -37,7 +37,7 @@ fn trials() -> [Trial; 5] {
     ]
 }
 
-/// What became of one shot at a dummy.
+/// Outcome of one shot at a dummy.
 struct Outcome {
     fired: ShotFired,
     result: ShotResult,

@@ -23,8 +23,8 @@ impl OwnPath {
     pub const STEP: f64 = 1.0 / (64 * PARTS) as f64;
 
     /// Records a client's own path from now on.
-    pub fn watch(client: &mut App) {
-        client.init_resource::<Self>().add_systems(FixedLast, follow).add_systems(Last, look);
+    pub fn watch<M: MoveModel>(client: &mut App) {
+        client.init_resource::<Self>().add_systems(FixedLast, follow::<M>).add_systems(Last, look);
     }
 
     /// Converts a time on this app's clock, in seconds, into ticks on the owner's timeline.
@@ -35,11 +35,11 @@ impl OwnPath {
     }
 }
 
-fn follow(
-    config: Res<<Soldier as MoveModel>::Config>,
+fn follow<M: MoveModel>(
+    config: Res<M::Config>,
     fixed: Res<Time<Fixed>>,
-    world: StaticSystemParam<<Soldier as MoveModel>::World>,
-    pawns: Query<(Entity, &SavedMoves<Soldier>), With<LocalControl>>,
+    world: StaticSystemParam<M::World>,
+    pawns: Query<(Entity, &SavedMoves<M>), With<LocalControl>>,
     mut path: ResMut<OwnPath>,
 ) {
     let Ok((entity, saved)) = pawns.single() else { return };
@@ -47,15 +47,15 @@ fn follow(
     let path = &mut *path;
     if path.began.is_none() {
         path.began = Some(made.tick.offset(-1));
-        path.places.push(made.start.body.position);
+        path.places.push(M::position(&made.start));
     }
     for part in 1..PARTS {
         let dt = fixed.timestep().as_secs_f32() * part as f32 / PARTS as f32;
         let ctx = StepContext { tick: made.tick, dt, entity, replaying: true };
-        let drawn = Soldier::step(&config, &made.start, &made.input, &ctx, &world, &mut Vec::new());
-        path.places.push(drawn.body.position);
+        let drawn = M::step(&config, &made.start, &made.input, &ctx, &world, &mut Vec::new());
+        path.places.push(M::position(&drawn));
     }
-    path.places.push(made.result.body.position);
+    path.places.push(M::position(&made.result));
 }
 
 fn look(time: Res<Time<Real>>, tick: Res<CurrentTick>, fixed: Res<Time<Fixed>>, mut path: ResMut<OwnPath>) {

@@ -8,8 +8,8 @@ pub struct PublishedMoves(HashMap<Tick, Tick>);
 
 impl PublishedMoves {
     /// Records the published states of a pawn from now on.
-    pub fn watch(server: &mut App, id: NetId) {
-        let note = move |pawns: Query<(&NetId, &PublishedState<Soldier>, &CaughtUpStates<Soldier>)>,
+    pub fn watch<M: MoveModel>(server: &mut App, id: NetId) {
+        let note = move |pawns: Query<(&NetId, &PublishedState<M>, &CaughtUpStates<M>)>,
                          mut stage: ResMut<PublishedMoves>| {
             let Some((_, shown, caught_up)) = pawns.iter().find(|(pawn, ..)| **pawn == id) else { return };
             // The first published state of a tick is final.

@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""A random sample of mutants of four crates, all compiled into one build and switched on one by one.
+
+usage: .ci/mutants sample    (which makes the copy of HEAD that this script changes)
+
+cargo-mutants lists the mutants of a crate. They are sorted by name, shuffled by Python's generator with the seed SEED, and
+the first VIABLE that compile are the sample. Each becomes a branch on the environment variable UNLAG_MUTANT, so that the
+tests are built once. A mutant meets the tests of its own crate first, and only if all pass, the scenarios over netcode
+that touch the crate. Without a mutant, the same build must pass all of them.
+"""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import tree_sitter
+import tree_sitter_rust
+
+SEED = int(os.environ.get("SEED", "20"))
+VIABLE = int(os.environ.get("VIABLE", "40"))
+# Seconds that the tests of a mutant may take. An endless loop counts as noticed.
+OWN_TIMEOUT = int(os.environ.get("OWN_TIMEOUT", "300"))
+SCENARIO_TIMEOUT = int(os.environ.get("SCENARIO_TIMEOUT", "1200"))
+# Drawn before it is known which compile.
+CANDIDATES = 2 * VIABLE
+
+CRATES = ["bevy_unlag_prediction", "bevy_unlag_smoothing", "bevy_unlag_rewind", "bevy_unlag_weapons"]
+# Modules of tests/scenarios that touch a crate.
+SCENARIOS = {
+    "bevy_unlag_prediction": "faults possession pushes platforms predicted_values correction teleport npcs ownership "
+    "former_pawn passengers karts player_controls",
+    "bevy_unlag_smoothing": "smoothing snapshots platforms server_clock agreement components bases shooting_range "
+    "session::late_joiner",
+    "bevy_unlag_rewind": "agreement fire teams platforms gravity shooting_range heroes weapon_data",
+    "bevy_unlag_weapons": "fire agreement held_weapon teams shot_messages gravity passengers heroes held_trigger "
+    "restart weapon_data",
+}
+SWITCH = """
+/// Whether a mutant is switched on.
+pub fn mutant(number: u32) -> bool {
+    static ON: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *ON.get_or_init(|| std::env::var("UNLAG_MUTANT").ok().and_then(|on| on.parse().ok()).unwrap_or(0)) == number
+}
+"""
+
+out = Path(sys.argv[1])
+tree = out / "tree"
+parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
+
+
+def cargo(*arguments, **options):
+    """Runs Cargo with the settings of the gate, whose build folder holds the dependencies."""
+    command, *rest = arguments
+    before = ["nextest", "run"] if command == "nextest" else [command]
+    settings = ["--config", str(tree / ".ci/cargo.toml")]
+    return subprocess.run(["cargo", *before, *settings, *rest], cwd=tree, stdin=subprocess.DEVNULL, text=True, **options)
+
+
+def fail(text):
+    print(f"error: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def draw(crate):
+    """The mutants of a crate in the order of the sample."""
+    listed = ["mutants", "--list", "--json", "-p", crate, "--exclude", "*gizmos.rs", "--exclude", "rewind_view.rs"]
+    result = subprocess.run(["cargo", *listed], cwd=tree, text=True, capture_output=True)
+    mutants = {mutant["name"]: mutant for mutant in json.loads(result.stdout or "[]")}
+    if not mutants:
+        fail(f"cargo-mutants lists no mutants of {crate}: {result.stderr}")
+    names = sorted(mutants)
+    random.Random(SEED).shuffle(names)
+    print(f"{crate}: {len(names)} mutants", flush=True)
+    return [mutants[name] for name in names[:CANDIDATES]]
+
+
+class Source:
+    """A file with the branches of its mutants."""
+
+    def __init__(self, path):
+        self.path = tree / path
+        self.text = self.path.read_bytes()
+        self.lines = [0]
+        for line in self.text.splitlines(keepends=True):
+            self.lines.append(self.lines[-1] + len(line))
+        self.root = parser.parse(self.text).root_node
+
+    def offset(self, place):
+        line = self.lines[place["line"] - 1]
+        # Columns count characters.
+        before = self.text[line:].decode()[: place["column"] - 1]
+        return line + len(before.encode())
+
+    def target(self, mutant):
+        """The node that a mutant changes, or None for what this script cannot switch."""
+        begin, end = (self.offset(mutant["span"][side]) for side in ("start", "end"))
+        node = self.root.descendant_for_byte_range(begin, end)
+        genre = mutant["genre"]
+        if genre == "FnValue":
+            while node is not None and node.type != "function_item":
+                node = node.parent
+            if node is None or any(child.type == "function_modifiers" for child in node.children):
+                return None
+            return node.child_by_field_name("body")
+        wanted = {
+            "BinaryOperator": ("binary_expression", "compound_assignment_expr"),
+            "UnaryOperator": ("unary_expression",),
+            "MatchArm": ("match_arm",),
+            "MatchArmGuard": ("match_pattern",),
+            "StructField": ("field_initializer", "shorthand_field_initializer"),
+        }.get(genre, ())
+        while node is not None and node.type not in wanted:
+            node = node.parent
+        if node is None:
+            return None
+        # An operator of a chain with `let` is none of an expression.
+        place = {
+            "BinaryOperator": node.child_by_field_name("operator"),
+            "MatchArmGuard": node.child_by_field_name("condition"),
+        }.get(genre, node)
+        return node if place is not None and place.start_byte == begin else None
+
+    def write(self, mutants):
+        """Writes the file with branches for these mutants, and remembers where they stand."""
+        at = defaultdict(list)
+        for mutant in mutants:
+            at[self.target(mutant).id].append(mutant)
+        text = self.render(self.root, at)
+        self.path.write_text(text)
+
+    def render(self, node, at):
+        text = self.children(node, at)
+        for mutant in at.get(node.id, []):
+            text = self.branch(node, mutant, text, at)
+        return text
+
+    def children(self, node, at):
+        if not node.children:
+            return self.text[node.start_byte : node.end_byte].decode()
+        parts, last = [], node.start_byte
+        for child in node.children:
+            parts += [self.text[last : child.start_byte].decode(), self.render(child, at)]
+            last = child.end_byte
+        return "".join(parts) + self.text[last : node.end_byte].decode()
+
+    def branch(self, node, mutant, text, at):
+        number, replacement, genre = mutant["number"], mutant["replacement"], mutant["genre"]
+        on = f"bevy_unlag_core::mutant({number})"
+        begin, end = f"/*<{number}>*/", f"/*</{number}>*/"
+        if genre == "FnValue":
+            return "{" + f"{begin} if {on} {{ return {replacement}; }} {end}" + text[1:]
+        if genre == "BinaryOperator":
+            left, right = (self.render(node.child_by_field_name(side), at) for side in ("left", "right"))
+            changed = f"if {on} {{ {left} {replacement} {right} }} else {{ {text} }}"
+            return f"{begin}{changed}{end}" if node.type != "binary_expression" else f"{begin}({changed}){end}"
+        if genre == "UnaryOperator":
+            operand = self.render(node.children[1], at)
+            return f"{begin}(if {on} {{ {replacement}{operand} }} else {{ {text} }}){end}"
+        if genre == "MatchArmGuard":
+            pattern, guard = text.split(" if ", 1)
+            return f"{pattern} if {begin} (if {on} {{ {replacement} }} else {{ {guard} }}) {end}"
+        if genre == "MatchArm":
+            pattern, body = text.split("=>", 1)
+            pattern, _, guard = pattern.partition(" if ")
+            guard = f"{begin} !{on} {end}" + (f" && ({guard})" if guard else "")
+            return f"{pattern} if {guard} => {body}"
+        fields = node.parent
+        base = next(child for child in fields.children if child.type == "base_field_initializer")
+        name = fields.parent.child_by_field_name("name").text.decode()
+        field, _, value = text.partition(":")
+        value = value or field
+        default = f"({name} {{ {base.text.decode()} }}).{field.strip()}"
+        return f"{field}: {begin} if {on} {{ {default} }} else {{ {value} }} {end}"
+
+
+def errors(package):
+    """Compiler errors of a crate: file and byte range."""
+    checked = cargo(
+        "check", "--release", "-p", package, "--message-format", "json", capture_output=True
+    )
+    found = []
+    for line in checked.stdout.splitlines():
+        message = json.loads(line).get("message") or {}
+        if isinstance(message, dict) and message.get("level") == "error":
+            found += [(tree / span["file_name"], span["byte_start"]) for span in message["spans"]]
+    if checked.returncode != 0 and not found:
+        fail(f"{package} does not compile: {checked.stderr[-2000:]}")
+    return checked.returncode == 0, found
+
+
+def blamed(path, at):
+    """The mutants whose branches hold a place, or else the nearest before it."""
+    text = path.read_bytes().decode()
+    marks = [(m.start(), m.end(), m[1]) for m in re.finditer(r"/\*<(\d+)>\*/", text)]
+    ends = {m[1]: m.end() for m in re.finditer(r"/\*</(\d+)>\*/", text)}
+    holding = [number for start, _, number in marks if start <= at <= ends[number]]
+    before = [number for start, _, number in marks if start <= at]
+    return {int(number) for number in (holding or before[-1:] or [mark[2] for mark in marks[:1]])}
+
+
+def build(drawn):
+    """Compiles branches for the drawn mutants. Drops those that do not compile, and returns the rest by crate."""
+    sources, dropped = {}, set()
+    mutants = {m["number"]: m for ms in drawn.values() for m in ms}
+    for mutant in mutants.values():
+        source = sources.setdefault(mutant["file"], Source(mutant["file"]))
+        if source.target(mutant) is None:
+            dropped.add(mutant["number"])
+
+    def write(numbers):
+        for file, source in sources.items():
+            source.write([mutants[n] for n in numbers if mutants[n]["file"] == file])
+
+    core = tree / "crates/bevy_unlag_core/src/lib.rs"
+    if "UNLAG_MUTANT" not in core.read_text():
+        core.write_text(core.read_text() + SWITCH)
+    for crate in CRATES:
+        while True:
+            write([n for n in mutants if n not in dropped])
+            fine, found = errors(crate)
+            if fine:
+                break
+            for path, at in found:
+                if str(path.relative_to(tree)) in sources:
+                    dropped |= blamed(path, at)
+    kept = {
+        crate: [m for m in ms if m["number"] not in dropped][:VIABLE] for crate, ms in drawn.items()
+    }
+    for crate, ms in drawn.items():
+        last = drawn[crate].index(kept[crate][-1]) + 1
+        print(f"{crate}: {len(kept[crate])} of the first {last} compile", flush=True)
+    write([m["number"] for ms in kept.values() for m in ms])
+    return kept
+
+
+def passes(number, timeout, tests):
+    """Runs tests, by a filter of nextest, until the first fails. None after the timeout."""
+    environment = dict(os.environ, UNLAG_MUTANT=str(number))
+    log = open(out / "last.log", "w")
+    command = ("nextest", "--release", "--workspace", "-E", tests)
+    try:
+        code = cargo(*command, env=environment, timeout=timeout, stdout=log, stderr=log).returncode
+    except subprocess.TimeoutExpired:
+        subprocess.run(["pkill", "-f", str(tree)], check=False)
+        return None
+    if code not in (0, 100):
+        fail(f"the tests did not run: {out / 'last.log'}")
+    return code == 0
+
+
+def own(number, crate):
+    return passes(number, OWN_TIMEOUT, f"package({crate})")
+
+
+def scenarios(number, crate):
+    chosen = " + ".join(f"test(/^{name}::/)" for name in SCENARIOS[crate].split())
+    return passes(number, SCENARIO_TIMEOUT, f"binary(scenarios) & ({chosen})")
+
+
+def main():
+    drawn, number = {}, 0
+    for crate in CRATES:
+        drawn[crate] = draw(crate)
+        for mutant in drawn[crate]:
+            number += 1
+            mutant["number"] = number
+    kept = build(drawn)
+    # All packages: a part of the workspace would build Bevy again with other features.
+    if cargo("nextest", "--release", "--workspace", "--no-run").returncode != 0:
+        fail("the tests do not compile")
+    for crate in CRATES:
+        if not own(0, crate):
+            fail(f"without a mutant, a test of {crate} fails: {out / 'last.log'}")
+    for crate, mutants in kept.items():
+        results = out / f"{crate}.tsv"
+        done = results.read_text() if results.exists() else ""
+        for mutant in mutants:
+            if mutant["name"] in done:
+                continue
+            began = time.monotonic()
+            outcome = {None: "endless", False: "caught by its own crate"}.get(own(mutant["number"], crate))
+            if outcome is None:
+                found = {None: "endless", False: "caught by scenarios", True: "missed"}
+                outcome = found[scenarios(mutant["number"], crate)]
+            line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
+            print(line, flush=True)
+            with results.open("a") as file:
+                file.write(line + "\n")
+
+
+main()

@@ -1,0 +1,90 @@
+//! Diagnostics of the setup of an app with weapons.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{
+    LocalControl, MoveInput, MoveModel, ServerControl, SetupDiagnostics, SetupIssue, TickSystems,
+};
+
+use crate::{
+    aim::Aim,
+    fire_rules::FireRules,
+    firing::WeaponControls,
+    health::{Health, HealthPlugin},
+    verdict::Damage,
+    weapon_extension::WithWeapons,
+};
+
+/// Seconds without an effect after which the checks report.
+const PATIENCE: f32 = 2.0;
+
+/// Reports a model whose moves look straight ahead while its pawns aim elsewhere: the server refuses such shots.
+pub(crate) fn report_missing_look<M: MoveModel>(
+    (time, rules): (Res<Time>, Res<FireRules>),
+    pawns: Query<
+        (&Aim, &MoveInput<WithWeapons<M>>),
+        (With<WeaponControls>, Or<(With<LocalControl>, With<ServerControl>)>),
+    >,
+    (mut has_looked, mut beside_for): (Local<bool>, Local<f32>),
+    mut findings: ResMut<SetupDiagnostics>,
+) {
+    if *has_looked {
+        return;
+    }
+    let mut is_beside = false;
+    for (aim, input) in &pawns {
+        *has_looked |= M::look(&input.0.body) != (0, 0);
+        is_beside |= aim.direction().angle_between(Vec3::NEG_Z).to_degrees() > rules.aim_tolerance;
+    }
+    if is_beside && !*has_looked {
+        *beside_for += time.delta_secs();
+    }
+    if *beside_for > PATIENCE {
+        *has_looked = true;
+        findings.report_each(SetupIssue::LookNotImplemented, || {
+            let model = core::any::type_name::<M>();
+            format!(
+                "a pawn of {model} aims aside, and the look of its moves stays straight ahead, so the server \
+                 refuses its shots: keep the direction of the view in the input, and return it from \
+                 MoveModel::look"
+            )
+        });
+    }
+}
+
+/// Adds the check of an app that leaves out [`HealthPlugin`].
+pub(crate) struct HealthCheckPlugin;
+
+impl Plugin for HealthCheckPlugin {
+    fn build(&self, _: &mut App) {}
+
+    fn finish(&self, app: &mut App) {
+        if !app.is_plugin_added::<HealthPlugin>() {
+            app.add_systems(FixedLast, report_unused_health.in_set(TickSystems));
+        }
+    }
+}
+
+/// Reports damage to pawns with [`Health`] after which no health changes: a game with rules of its own changes it.
+fn report_unused_health(
+    time: Res<Time>,
+    mut damage: MessageReader<Damage>,
+    pawns: Query<Ref<Health>>,
+    (mut hurt_for, mut is_over): (Local<Option<f32>>, Local<bool>),
+    mut findings: ResMut<SetupDiagnostics>,
+) {
+    let is_hurt = damage.read().any(|hit| hit.amount > 0.0 && pawns.contains(hit.target));
+    if *is_over || (!is_hurt && hurt_for.is_none()) {
+        return;
+    }
+    *is_over = pawns.iter().any(|health| health.is_changed() && !health.is_added());
+    let seconds = hurt_for.map_or(0.0, |seconds| seconds + time.delta_secs());
+    *hurt_for = Some(seconds);
+    if seconds > PATIENCE && !*is_over {
+        *is_over = true;
+        findings.report(SetupIssue::UnusedHealth, || {
+            "pawns with Health take damage, and nothing applies it: add HealthPlugin on the server, or read \
+             Damage in a system of the game"
+                .to_owned()
+        });
+    }
+}
