@@ -7,8 +7,8 @@ use bevy_unlag::{
     prelude::*,
     rewind::WorldTrace,
     weapons::{
-        DrawnProjectile, HeldWeapon, ProjectileDisappeared, ProjectileEndKind, Shot, ShotResult, Tracer,
-        TracerPath,
+        DisplayedProjectileHit, DrawnProjectile, HeldWeapon, ProjectileDisappeared, ProjectileEndKind, Shot,
+        ShotResult, Tracer, TracerPath,
     },
 };
 use unlag_examples::{
@@ -296,11 +296,14 @@ fn spawn_mark(mut commands: Commands) {
 fn update_hit_marker(
     time: Res<Time>,
     mut fired: MessageReader<ShotFired>,
+    mut bursts: MessageReader<DisplayedProjectileHit>,
     mut verdicts: MessageReader<ShotVerdict>,
     mut mark: ResMut<HitMarker>,
 ) {
     let until = time.elapsed_secs() + MARK_LIFE;
-    if fired.read().filter(|shot| shot.drawn().is_some()).count() > 0 {
+    let drawn = fired.read().filter(|shot| shot.drawn().is_some()).count()
+        + bursts.read().filter(|burst| burst.hits.first().is_some()).count();
+    if drawn > 0 {
         *mark = HitMarker { until, colour: Color::srgba(1.0, 1.0, 1.0, 0.35) };
     }
     for verdict in verdicts.read() {

@@ -219,7 +219,7 @@ fn update_shot_stats(
         }
     }
     for end in flown.read() {
-        shot_stats.draw(end.shot, end.hit.map(|hit| (hit.target, hit.group)).into_iter().collect());
+        shot_stats.draw(end.shot, end.hits);
     }
     for verdict in verdicts.read() {
         shot_stats.judge(verdict);

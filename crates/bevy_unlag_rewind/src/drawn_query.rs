@@ -1,5 +1,6 @@
 //! Client-side queries against what the local screen last showed.
 
+mod blast;
 mod flight;
 mod sphere_cast;
 

@@ -1,7 +1,7 @@
 //! Server-side rewind queries: hit tests against the poses on the shooter's screen.
 
 mod beam;
-mod blast;
+pub(crate) mod blast;
 mod claimed_target;
 mod cover;
 mod evidence;
@@ -42,7 +42,7 @@ pub use penetration::WallPenetration;
 pub use posed_targets::PosedTargets;
 pub(crate) use projectile::{BallPath, is_continuous};
 pub use projectile::{Ballistic, Flight, FlightStepHit};
-pub(crate) use ray_bundle::passes_box;
+pub(crate) use ray_bundle::{passes_box, way};
 pub(crate) use rewound::MissReason;
 pub use rewound::Rewound;
 pub(crate) use sweep::FirstSweepHit;

@@ -95,7 +95,7 @@ impl DrawnQuery<'_, '_> {
 
     /// Returns a pawn's pose on this screen `ticks` before this frame, whether or not a frame was drawn
     /// then.
-    fn pose_before(&self, entity: Entity, ticks: f64) -> Option<PoseSample> {
+    pub(super) fn pose_before(&self, entity: Entity, ticks: f64) -> Option<PoseSample> {
         let (history, drawn, mode) = self.known.get(entity).ok()?;
         let (ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. }) = drawn.stamp
         else {

@@ -37,7 +37,28 @@ impl BlastHit {
 
 /// Distance in metres before a sample point at which obstruction tests end, so that a target leaning on a
 /// wall does not count as behind it.
-const SLACK: f32 = 0.01;
+pub(crate) const SLACK: f32 = 0.01;
+
+/// Returns the hit of a blast on a body within its radius. `shows` returns whether the line from the centre to a
+/// point is clear.
+pub(crate) fn reach(
+    body: &Body<'_>,
+    (centre, radius): (Vec3, f32),
+    room: &mut LimbPoses,
+    mut shows: impl FnMut(Vec3) -> bool,
+) -> Option<BlastHit> {
+    let near = body.nearest(centre, radius, room, |_, _| true)?;
+    let points = points(body, near.point, room);
+    let seen = points.iter().filter(|point| shows(**point)).count();
+    Some(BlastHit { hit: body.hit_near(near), visible: seen as f32 / points.len() as f32 })
+}
+
+/// Sorts hits by distance.
+pub(crate) fn nearest_first(hits: &mut [BlastHit]) {
+    hits.sort_unstable_by(|a, b| {
+        a.hit.distance.total_cmp(&b.hit.distance).then(a.hit.target.cmp(&b.hit.target))
+    });
+}
 
 impl Rewound<'_, '_, '_> {
     /// Writes every target within `radius` of a centre at this moment into `hits`, nearest first,
@@ -55,21 +76,19 @@ impl Rewound<'_, '_, '_> {
         let mut walls = None;
         let mut room = LimbPoses::default();
         let reason = self.bodies(&around(centre, radius), |body| {
-            let Some(near) = body.nearest(centre, radius, &mut room, |_, _| true) else { return false };
-            let points = points(body, near.point, &mut room);
-            let walls = walls.get_or_insert_with(|| {
-                // Other sample points may be further away than the nearest one.
-                let reach = radius + 2.0 * body.boxes.bounds().reach();
-                let here = UnitRay { origin: centre.into(), direction: Vec3A::X, max: 0.0 };
-                (self.query.world.gather(|low, high| passes_box(&here, reach, low, high)), reach)
+            let reached = reach(body, (centre, radius), &mut room, |point| {
+                let walls = walls.get_or_insert_with(|| {
+                    // Other sample points may be further away than the nearest one.
+                    let reach = radius + 2.0 * body.boxes.bounds().reach();
+                    let here = UnitRay { origin: centre.into(), direction: Vec3A::X, max: 0.0 };
+                    (self.query.world.gather(|low, high| passes_box(&here, reach, low, high)), reach)
+                });
+                self.shows(centre, point, walls)
             });
-            let seen = points.iter().filter(|point| self.shows(centre, **point, walls)).count();
-            hits.push(BlastHit { hit: body.hit_near(near), visible: seen as f32 / points.len() as f32 });
-            true
+            hits.extend(reached);
+            reached.is_some()
         });
-        hits.sort_unstable_by(|a, b| {
-            a.hit.distance.total_cmp(&b.hit.distance).then(a.hit.target.cmp(&b.hit.target))
-        });
+        nearest_first(hits);
         if hits.is_empty() { Err(reason) } else { Ok(()) }
     }
 

@@ -128,7 +128,7 @@ pub(crate) fn passes_box(way: &UnitRay, radius: f32, low: Vec3A, high: Vec3A) ->
 }
 
 /// Returns the ray from one point to another; with a length of zero it has an arbitrary direction.
-pub(super) fn way(from: Vec3, to: Vec3) -> UnitRay {
+pub(crate) fn way(from: Vec3, to: Vec3) -> UnitRay {
     let (direction, max) = (to - from).try_normalize().map_or((Vec3::X, 0.0), |d| (d, from.distance(to)));
     UnitRay { origin: from.into(), direction: direction.into(), max }
 }

@@ -2,6 +2,7 @@
 
 mod flight;
 mod launch;
+mod splash;
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::{
@@ -18,7 +19,7 @@ use crate::{
     arsenal::Arsenal,
     fire_rules::FireRules,
     firing::ShotFired,
-    verdict::{ShotResult, ShotVerdict},
+    verdict::{HitList, ShotResult, ShotVerdict},
     weapon::WeaponId,
 };
 
@@ -79,15 +80,17 @@ pub struct ProjectileDisappeared {
     pub kind: ProjectileEndKind,
 }
 
-/// Reports which target this screen showed the local player's projectile hitting: the client's counterpart of
-/// the shot's last [`ShotVerdict`].
+/// Reports which targets this screen showed the local player's projectile hitting: the client's counterpart of
+/// the shot's last [`ShotVerdict`]. Show hit markers here.
 #[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Message, Debug)]
 pub struct DisplayedProjectileHit {
     /// Identifier of the shot; see [`PredictedShot::shot`](crate::PredictedShot::shot).
     pub shot: Tick,
-    /// The hit; `None` if no pawn was hit.
+    /// The direct hit; `None` if it ended at no pawn.
     pub hit: Option<TargetHit>,
+    /// All targets: that of the direct hit, and those that the splash damages.
+    pub hits: HitList,
 }
 
 /// Requests that all displayed projectiles disappear as [`Gone`](ProjectileEndKind::Gone) and everything

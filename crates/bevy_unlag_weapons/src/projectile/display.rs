@@ -120,8 +120,10 @@ pub(super) struct DisplayedEnd {
     pub point: Vec3,
     pub normal: Vec3,
     pub kind: ProjectileEndKind,
-    /// The hit that this screen displayed.
+    /// The direct hit that this screen displayed.
     pub drawn: Option<TargetHit>,
+    /// Time of the end before this frame, in ticks.
+    pub ago: f64,
 }
 
 impl DisplayedProjectile {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Distance of the explosion from the surface, in metres: directly on it, nothing would be in line of sight.
-const OFF_WALLS: f32 = 0.05;
+pub(super) const OFF_WALLS: f32 = 0.05;
 /// Height above a pawn's feet to which knockback is directed, in metres.
 const WAIST: f32 = 0.9;
 

@@ -76,7 +76,7 @@ impl DisplayContext<'_, '_> {
         let normal = -direction_or_down(velocity, shown.path.up());
         self.finish(
             shown,
-            &DisplayedEnd { point, normal, kind: ProjectileEndKind::Gone, drawn: None },
+            &DisplayedEnd { point, normal, kind: ProjectileEndKind::Gone, drawn: None, ago: 0.0 },
             shows,
         );
     }
@@ -134,7 +134,13 @@ impl DisplayContext<'_, '_> {
                 target: hit.target,
                 group: hit.group,
             });
-            return Some(DisplayedEnd { point, normal: against(shown, age), kind, drawn: hit });
+            return Some(DisplayedEnd {
+                point,
+                normal: against(shown, age),
+                kind,
+                drawn: hit,
+                ago: now - age,
+            });
         }
         let path = shown.path.end().filter(|end| end.age <= until);
         if let Some((age, end)) = told.filter(|_| latest <= now)
@@ -144,7 +150,13 @@ impl DisplayContext<'_, '_> {
             let point = if here.distance(end.point) < SAME_POINT_DISTANCE { here } else { end.point };
             let wall = shown.path.end().filter(|path| path.point.distance(point) < SAME_POINT_DISTANCE);
             let normal = wall.and_then(|path| path.normal).unwrap_or(against(shown, age));
-            return Some(DisplayedEnd { point, normal, kind: end.kind, drawn: None });
+            return Some(DisplayedEnd {
+                point,
+                normal,
+                kind: end.kind,
+                drawn: None,
+                ago: (now - age).max(0.0),
+            });
         }
         shown.age = until.max(shown.age);
         path.map(|path| DisplayedEnd {
@@ -152,6 +164,7 @@ impl DisplayContext<'_, '_> {
             normal: path.normal.unwrap_or(against(shown, path.age)),
             kind: if path.normal.is_some() { ProjectileEndKind::Wall } else { ProjectileEndKind::Fuse },
             drawn: None,
+            ago: (now - path.age).max(0.0),
         })
     }
 
@@ -192,7 +205,7 @@ impl DisplayContext<'_, '_> {
         let ProjectileLaunch { shooter, shot, weapon, .. } = shown.launch;
         let own = shown.own.is_some();
         if own {
-            shows.hits.write(DisplayedProjectileHit { shot, hit: ends.drawn });
+            shows.hits.write(DisplayedProjectileHit { shot, hit: ends.drawn, hits: self.hits(shown, ends) });
         }
         let Some(entity) = shown.entity else { return };
         let DisplayedEnd { point, normal, kind, .. } = *ends;
