@@ -2,8 +2,8 @@
 
 mod bounds;
 mod list;
+mod pose_sliders;
 mod selected;
-mod stance;
 
 use bevy::prelude::*;
 use unlag_examples::screen::ui::{help, left_panel, right_panel};
@@ -19,7 +19,7 @@ pub fn plugin(app: &mut App) {
 
 fn spawn(mut commands: Commands) {
     left_panel(&mut commands, |panel| {
-        stance::spawn(panel);
+        pose_sliders::spawn(panel);
         list::spawn(panel);
     });
     right_panel(&mut commands, |panel| {

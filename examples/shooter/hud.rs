@@ -100,16 +100,16 @@ fn show_weapon(
     arsenal: Res<Arsenal>,
     mut text: Single<&mut Text, With<WeaponText>>,
 ) {
-    let arms = own.single().ok().map(|state| state.extension);
-    let held = arms.and_then(|arms| Some((arms, arms.weapon(&arsenal)?.1)));
-    let line = held.map_or_else(String::new, |(arms, weapon)| {
-        let hand = arms.held_slot();
+    let weapons = own.single().ok().map(|state| state.extension);
+    let held = weapons.and_then(|weapons| Some((weapons, weapons.weapon(&arsenal)?.1)));
+    let line = held.map_or_else(String::new, |(weapons, weapon)| {
+        let hand = weapons.held_slot();
         let rounds = match weapon.ammo.magazine {
             0 => String::new(),
-            _ if arms.is_reloading() => format!("   loading   {} left", hand.reserve),
+            _ if weapons.is_reloading() => format!("   loading   {} left", hand.reserve),
             full => format!("   {} of {full}   {} left", hand.magazine, hand.reserve),
         };
-        format!("{}  {}{rounds}", arms.slot + 1, weapon.name)
+        format!("{}  {}{rounds}", weapons.slot + 1, weapon.name)
     });
     text.set_if_neq(Text(line));
 }

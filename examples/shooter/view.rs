@@ -1,7 +1,7 @@
 //! Scene of the shooter: the arena, the remote pawns with their weapons, and the first-person view.
 
 pub mod body;
-mod karts;
+mod kart_bodies;
 mod weapon;
 
 use bevy::{prelude::*, transform::TransformSystems};
@@ -27,7 +27,7 @@ const KICK_RATE: f32 = 14.0;
 /// Draws the arena, the remote pawns and the own gun, and moves the camera.
 pub fn plugin(app: &mut App) {
     app.insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
-        .add_plugins((body::plugin, weapon::plugin, karts::plugin))
+        .add_plugins((body::plugin, weapon::plugin, kart_bodies::plugin))
         .add_systems(Startup, spawn_scene)
         .add_systems(Update, (paint_arena, kick_gun))
         .add_systems(PostUpdate, place_camera.after(VisualSystems::Draw).before(TransformSystems::Propagate));

@@ -123,11 +123,11 @@ impl ShotStats {
         open.drawn = Some(drawn);
         self.drawn += count(&drawn);
         if let Some(verdict) = open.verdict {
-            self.judge(&verdict);
+            self.count_verdict(&verdict);
         }
     }
 
-    fn judge(&mut self, verdict: &ShotVerdict) {
+    fn count_verdict(&mut self, verdict: &ShotVerdict) {
         let hits = match verdict.result {
             // A projectile's verdict follows when it ends.
             ShotResult::Launched => return,
@@ -222,7 +222,7 @@ fn update_shot_stats(
         shot_stats.draw(end.shot, end.hits);
     }
     for verdict in verdicts.read() {
-        shot_stats.judge(verdict);
+        shot_stats.count_verdict(verdict);
     }
     shot_stats.expire_lost_shots(now);
 }
@@ -242,8 +242,8 @@ mod tests {
         for (shot, id) in [(1, 1), (2, 9)] {
             let verdict =
                 ShotVerdict { shot: Tick(shot), result: ShotResult::Hit(head(id)), clamped: id == 9 };
-            shot_stats.judge(&verdict);
-            shot_stats.judge(&verdict);
+            shot_stats.count_verdict(&verdict);
+            shot_stats.count_verdict(&verdict);
         }
         shot_stats.expire_lost_shots(6.0);
         assert_eq!(
@@ -264,8 +264,12 @@ mod tests {
         shot_stats.fire(Tick(1), 12, 0.0);
         shot_stats.draw(Tick(1), drawn);
         let result = ShotResult::Hit(judged.collect());
-        shot_stats.judge(&ShotVerdict { shot: Tick(1), result: ShotResult::Launched, clamped: false });
-        shot_stats.judge(&ShotVerdict { shot: Tick(1), result, clamped: false });
+        shot_stats.count_verdict(&ShotVerdict {
+            shot: Tick(1),
+            result: ShotResult::Launched,
+            clamped: false,
+        });
+        shot_stats.count_verdict(&ShotVerdict { shot: Tick(1), result, clamped: false });
         assert_eq!(
             (
                 shot_stats.shots,
@@ -284,13 +288,13 @@ mod tests {
         let hit = |shot| ShotVerdict { shot: Tick(shot), result: ShotResult::Hit(body), clamped: false };
         for shot in [1, 2] {
             shot_stats.fire(Tick(shot), 1, 0.0);
-            shot_stats.judge(&ShotVerdict { result: ShotResult::Launched, ..hit(shot) });
+            shot_stats.count_verdict(&ShotVerdict { result: ShotResult::Launched, ..hit(shot) });
         }
-        shot_stats.judge(&hit(1));
+        shot_stats.count_verdict(&hit(1));
         assert_eq!((shot_stats.confirmed, shot_stats.drawn), (0, 0));
         shot_stats.draw(Tick(1), body);
         shot_stats.draw(Tick(2), HitList::default());
-        shot_stats.judge(&hit(2));
+        shot_stats.count_verdict(&hit(2));
         assert_eq!(
             (shot_stats.shots, shot_stats.drawn, shot_stats.confirmed, shot_stats.agreed),
             (2, 1, 2, 1)

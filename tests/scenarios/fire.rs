@@ -2,7 +2,7 @@
 
 mod ammo;
 mod flight;
-mod honest;
+mod honest_shots;
 mod impaired_link;
 mod ping;
 

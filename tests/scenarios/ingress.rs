@@ -4,7 +4,7 @@
 mod crash_packets;
 mod encrypted;
 mod game;
-mod honest;
+mod honest_clients;
 mod kicks;
 mod log_limit;
 mod socket;

@@ -1,7 +1,7 @@
 //! Game messages over netcode: their rules hold for every sender.
 
 mod delivery;
-mod hostile;
+mod forbidden_messages;
 mod limits;
 mod pawns;
 mod validators;

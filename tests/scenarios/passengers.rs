@@ -54,7 +54,7 @@ fn spawn_kart(mut commands: Commands) {
 
 /// Largest distance between the drawn passenger and its seat in the drawn kart, and all verdicts.
 #[derive(Resource, Default)]
-struct Seen {
+struct PassengerRecord {
     worst: f32,
     frames: u32,
     shots: Vec<(Tick, bool)>,
@@ -68,7 +68,7 @@ fn client() -> App {
             UnlagClientPlugins { characters: characters(), ..default() },
             PlayerControlsPlugin::default(),
         ))
-        .init_resource::<Seen>()
+        .init_resource::<PassengerRecord>()
         .add_systems(Startup, level)
         .add_systems(RunFixedMainLoop, shoot_at_driver.in_set(ControlSystems::Accumulate))
         .add_systems(Last, watch);
@@ -92,7 +92,7 @@ fn watch(
     pawns: Query<(&NetId, &DrawnPose)>,
     mut fired: MessageReader<ShotFired>,
     mut verdicts: MessageReader<ShotVerdict>,
-    mut seen: ResMut<Seen>,
+    mut seen: ResMut<PassengerRecord>,
 ) {
     let drawn = |wanted| pawns.iter().find(|(id, _)| **id == wanted).map(|(_, drawn)| drawn.pose);
     if let (Some(kart), Some(driver)) = (drawn(KART), drawn(DRIVER)) {
@@ -113,7 +113,7 @@ fn passenger_is_drawn_in_its_seat_and_hit_there() {
     let link = LinkPreset::find("Average (UE)").expect("a built-in preset");
     game.join(client(), link).expect("the client joins");
     game.run(Duration::from_secs(12));
-    let seen = game.clients[0].world().resource::<Seen>();
+    let seen = game.clients[0].world().resource::<PassengerRecord>();
     assert!(seen.frames > 800 && seen.worst < 0.03, "{} m in {} frames", seen.worst, seen.frames);
     let mut confirmed = 0;
     for (shot, drawn) in seen.shots.iter().filter(|(_, drawn)| *drawn) {

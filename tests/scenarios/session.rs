@@ -4,7 +4,7 @@ mod fast_clocks;
 mod handshake;
 mod late_joiner;
 mod link_churn;
-mod reconnect;
+mod reconnect_policy;
 mod restart;
 mod same_app_reconnect;
 mod shutdown;

@@ -1,8 +1,8 @@
 //! Smoothing of remote pawns on bad links and during outages.
 
 mod game_speed;
+mod motion_in_outages;
 mod observation;
-mod outages;
 mod update_rates;
 
 use bevy::prelude::*;

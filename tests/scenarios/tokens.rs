@@ -1,8 +1,8 @@
 //! Connect tokens, over netcode in stepped time.
 
-mod hostile;
+mod fresh_token;
+mod invalid_tokens;
 mod keys;
-mod reconnect;
 mod simultaneous_tokens;
 
 use core::time::Duration;

@@ -168,25 +168,25 @@ mod tests {
 
     #[test]
     fn each_fault_is_reported_once_and_none_while_disabled() {
-        let mut findings = SetupDiagnostics::default();
+        let mut diagnostics = SetupDiagnostics::default();
         for message in ["first", "second"] {
-            findings.report(SetupIssue::Physics, || message.to_owned());
+            diagnostics.report(SetupIssue::Physics, || message.to_owned());
         }
-        findings.report(SetupIssue::TickRate, || "third".to_owned());
-        let lines: Vec<&str> = findings.all().iter().map(|(_, message)| message.as_str()).collect();
+        diagnostics.report(SetupIssue::TickRate, || "third".to_owned());
+        let lines: Vec<&str> = diagnostics.all().iter().map(|(_, message)| message.as_str()).collect();
         assert_eq!(lines, ["first", "third"]);
-        let mut findings = SetupDiagnostics { enabled: false, ..default() };
-        findings.report(SetupIssue::Physics, || unreachable!());
-        assert!(!findings.has(SetupIssue::Physics));
+        let mut diagnostics = SetupDiagnostics { enabled: false, ..default() };
+        diagnostics.report(SetupIssue::Physics, || unreachable!());
+        assert!(!diagnostics.has(SetupIssue::Physics));
     }
 
     #[test]
     fn mistake_of_several_things_is_reported_once_for_each() {
-        let mut findings = SetupDiagnostics::default();
+        let mut diagnostics = SetupDiagnostics::default();
         for message in ["first", "second", "first"] {
-            findings.report_each(SetupIssue::MissingConfig, || message.to_owned());
+            diagnostics.report_each(SetupIssue::MissingConfig, || message.to_owned());
         }
-        let lines: Vec<&str> = findings.all().iter().map(|(_, message)| message.as_str()).collect();
+        let lines: Vec<&str> = diagnostics.all().iter().map(|(_, message)| message.as_str()).collect();
         assert_eq!(lines, ["first", "second"]);
     }
 

@@ -1,6 +1,6 @@
 //! Quantised state of a pawn at one tick, as it is sent to clients other than the owner.
 
-mod wire;
+mod encoding;
 
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};

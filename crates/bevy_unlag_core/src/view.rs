@@ -2,10 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::{
-    sampler::PoseSample,
-    tick::{Tick, ViewTime},
-};
+use crate::tick::{Tick, ViewTime};
 
 /// Record of how a drawn pose was sampled, exact enough to reproduce it from the same snapshots. The
 /// [`VisualOffset`](crate::VisualOffset) that hides corrections is never part of it.
@@ -32,21 +29,10 @@ pub enum ViewStamp {
     Present,
 }
 
-/// Pose of a pawn on this app's screen in the last frame, without [`VisualOffset`](crate::VisualOffset).
-#[doc(alias = "GetRenderOrigin")]
-#[derive(Component, Clone, Copy, Debug, Default, Reflect)]
-#[reflect(Component, Debug, Default)]
-pub struct DrawnPose {
-    /// Pose in the world.
-    pub pose: PoseSample,
-    /// Kind of sampling that gave the pose.
-    pub stamp: ViewStamp,
-}
-
 /// View time of most proxies in the last frame, namely of those that are updated at the most common rate.
 ///
-/// A proxy that was drawn at another moment has it in its [`DrawnPose::stamp`]. `None` before the first
-/// frame that can show a proxy, and on a machine with authority that draws none.
+/// A proxy that was drawn at another moment has it in its [`DrawnPose::stamp`](crate::DrawnPose::stamp).
+/// `None` before the first frame that can show a proxy, and on a machine with authority that draws none.
 #[doc(alias = "InterpolationTimeline")]
 #[derive(Resource, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Resource, Debug, Default)]

@@ -3,10 +3,10 @@
 use bevy::{prelude::*, transform::TransformSystems};
 
 use crate::{
+    drawn_pose::DrawnPose,
     hermite::HermiteWeights,
     reflection,
     setup_diagnostics::{SetupDiagnostics, SetupIssue, TransformWatch},
-    view::DrawnPose,
 };
 
 /// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
@@ -146,13 +146,13 @@ fn decay_offsets(time: Res<Time>, mut offsets: Query<&mut VisualOffset>) {
 fn place_visuals(
     pawns: Query<(&DrawnPose, Option<&VisualOffset>, &Visuals)>,
     mut transforms: Query<(&mut Transform, &mut TransformWatch), With<VisualOf>>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     for (drawn, offset, visuals) in &pawns {
         for visual in visuals.iter() {
             let Ok((mut transform, mut left)) = transforms.get_mut(visual) else { continue };
             if left.is_contested(&transform, true) {
-                findings.report(SetupIssue::ContestedVisual, || {
+                diagnostics.report(SetupIssue::ContestedVisual, || {
                     format!(
                         "another system moves {visual}, the visual of a pawn, between frames: only VisualOf \
                          may move it; move a child of it instead, and remove physics and interpolation \

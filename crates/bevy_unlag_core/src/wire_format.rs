@@ -44,14 +44,14 @@
 //! assert_eq!(Shoes { number: 7, sizes: [99; 4] }.quantised(), Shoes { number: 6, sizes: [62; 4] });
 //! ```
 
-mod angle;
+mod angle_format;
 mod codec;
 mod float_range;
 mod integers;
 mod lists;
 mod unit_vector;
 
-pub use angle::AngleFormat;
+pub use angle_format::AngleFormat;
 pub use float_range::FloatRange;
 pub use integers::{IntBits, IntRange};
 pub use lists::{BoundedList, BoundedListOf};

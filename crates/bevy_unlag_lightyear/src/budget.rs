@@ -78,7 +78,7 @@ fn refill(
     everyone: Res<DownlinkBudget>,
     mut links: Query<(&mut SnapshotSendQueue, Option<&LinkBudget>)>,
 ) {
-    for (mut outlet, own) in &mut links {
-        outlet.refill(own.map_or(*everyone, |own| own.0), time.delta_secs());
+    for (mut queue, own) in &mut links {
+        queue.refill(own.map_or(*everyone, |own| own.0), time.delta_secs());
     }
 }

@@ -21,9 +21,12 @@ pub(crate) fn plugin(app: &mut App) {
 
 /// Detects an app without an error handler: bytes from a peer can make lightyear's systems fail, and Bevy's
 /// default is to panic.
-fn check_error_handler(handler: Option<Res<FallbackErrorHandler>>, mut findings: ResMut<SetupDiagnostics>) {
+fn check_error_handler(
+    handler: Option<Res<FallbackErrorHandler>>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
+) {
     if handler.is_none() {
-        findings.report(SetupIssue::NoErrorHandler, || {
+        diagnostics.report(SetupIssue::NoErrorHandler, || {
             "no error handler is set, so a system that fails on what a peer sends ends the app: call \
              App::set_error_handler(bevy::ecs::error::warn) before adding plugins"
                 .to_owned()
@@ -36,13 +39,13 @@ fn check_error_handler(handler: Option<Res<FallbackErrorHandler>>, mut findings:
 pub(crate) fn check_pings(
     pings: Res<LightyearPings>,
     channels: Option<Res<ChannelRegistry>>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     let Some(channels) = channels.filter(|_| pings.interval.is_none()) else { return };
     let mut names = (0..=u16::MAX)
         .map_while(|id| channels.get_kind_from_net_id(id).map(|kind| channels.get_name_from_kind(kind)));
     if names.any(|name| name.ends_with("lightyear_inputs::InputChannel")) {
-        findings.report(SetupIssue::LightyearPings, || {
+        diagnostics.report(SetupIssue::LightyearPings, || {
             "lightyear's inputs are registered and its pings are off, so no input is ever sent: insert \
              LightyearPings::ON on the client, or add lightyear's plugins before the suite's"
                 .to_owned()
@@ -54,11 +57,11 @@ pub(crate) fn check_pings(
 fn check_tick_rates(
     fixed: Res<Time<Fixed>>,
     rate: Res<SimulationRate>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     let step = fixed.timestep();
     if durations_differ(rate.tick, step) {
-        findings.report(SetupIssue::TickRate, || {
+        diagnostics.report(SetupIssue::TickRate, || {
             format!(
                 "the timestep of Time<Fixed> is {} and SimulationRate::tick is {}: give the same tick to \
                  UnlagClientPlugins or UnlagServerPlugins and to the lightyear plugins of the game, and \
@@ -79,13 +82,13 @@ fn milliseconds(time: Duration) -> String {
 fn check_game_speed(
     time: Res<Time<Virtual>>,
     set: Res<AppliedSpeed>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     let speed = time.relative_speed();
     if let Some(ours) = set.0
         && speed != ours
     {
-        findings.report(SetupIssue::GameSpeedOverridden, || {
+        diagnostics.report(SetupIssue::GameSpeedOverridden, || {
             format!(
                 "another system has set the speed of Time<Virtual> to {speed}, which lasts for one frame: \
                  set GameSpeed instead, on the server and on its clients"

@@ -1,13 +1,13 @@
 //! Entry points for fuzz targets. Not part of the public API: they change without notice.
 
-mod link;
+mod link_probe;
 
 use core::fmt::Debug;
 
 use bevy::prelude::App;
 use bevy_unlag_core::{Tick, ViewTime, Wire};
 
-pub use self::link::{InjectedMessage, LinkProbe};
+pub use self::link_probe::{InjectedMessage, LinkProbe};
 use crate::{
     clock::{ClockPing, ClockPong},
     messages::{AddGameMessage, GameMessageTypes, MessageRules},

@@ -96,7 +96,7 @@ pub trait AddGameMessage {
     /// same type replaces it.
     fn validate_game_message<M: Wire + Send + Sync + 'static, Marker>(
         &mut self,
-        judge: impl IntoSystem<InRef<'static, Received<M>>, MessageVerdict, Marker> + 'static,
+        validator: impl IntoSystem<InRef<'static, Received<M>>, MessageVerdict, Marker> + 'static,
     ) -> &mut Self;
 }
 
@@ -109,10 +109,10 @@ impl AddGameMessage for App {
 
     fn validate_game_message<M: Wire + Send + Sync + 'static, Marker>(
         &mut self,
-        judge: impl IntoSystem<InRef<'static, Received<M>>, MessageVerdict, Marker> + 'static,
+        validator: impl IntoSystem<InRef<'static, Received<M>>, MessageVerdict, Marker> + 'static,
     ) -> &mut Self {
         let id: SystemId<InRef<'static, Received<M>>, MessageVerdict> =
-            self.world_mut().register_system(judge);
+            self.world_mut().register_system(validator);
         self.insert_resource(MessageValidator(id))
     }
 }
@@ -173,12 +173,12 @@ pub(crate) fn server_plugin(app: &mut App) {
 /// Drops everything that waits when a session ends.
 fn forget(
     ended: On<Remove, Connected>,
-    mut outlets: Query<&mut ReliableSendQueue>,
+    mut queues: Query<&mut ReliableSendQueue>,
     clients: Query<(), With<Client>>,
     mut waiting: ResMut<deferred_messages::DeferredMessages>,
 ) {
-    if let Ok(mut outlet) = outlets.get_mut(ended.entity) {
-        *outlet = ReliableSendQueue::default();
+    if let Ok(mut queue) = queues.get_mut(ended.entity) {
+        *queue = ReliableSendQueue::default();
     }
     if clients.contains(ended.entity) {
         waiting.clear();

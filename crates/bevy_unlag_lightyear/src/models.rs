@@ -131,11 +131,11 @@ pub(crate) fn report_unknown_model(
     added: On<Add, PawnModel>,
     pawns: Query<&PawnModel>,
     models: Option<Res<NetModels>>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     let Ok(model) = pawns.get(added.entity) else { return };
     if !models.is_some_and(|models| models.has(model)) {
-        findings.report_each(SetupIssue::UnlistedCharacter, || {
+        diagnostics.report_each(SetupIssue::UnlistedCharacter, || {
             let model = model.name();
             format!(
                 "a pawn is of the model {model}, which this app has not registered: add its character to the \

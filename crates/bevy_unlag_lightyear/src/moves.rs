@@ -26,11 +26,11 @@ pub(crate) fn server_plugin(app: &mut App) {
 }
 
 /// Counts players for [`SendThrottle`], which throttles sending when there are many.
-fn count_players(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<SendThrottle>>) {
-    let Some(mut crowd) = crowd else { return };
+fn count_players(pawns: Query<(), With<NetId>>, throttle: Option<ResMut<SendThrottle>>) {
+    let Some(mut throttle) = throttle else { return };
     let players = pawns.iter().len() as u32;
-    if crowd.players != players {
-        crowd.players = players;
+    if throttle.players != players {
+        throttle.players = players;
     }
 }
 

@@ -5,8 +5,8 @@
 //! clients a value takes effect at the moment at which the pawn is drawn.
 
 mod client;
-mod encoding;
 mod server;
+mod state_change;
 
 use bevy::{
     ecs::{component::Mutable, world::EntityWorldMut},
@@ -23,8 +23,8 @@ use crate::{models::hash_of_names, pawn_event::PawnEventTypes};
 
 pub use client::DroppedPawnChanges;
 pub(crate) use client::plugin as client_plugin;
-pub(crate) use encoding::Change;
 pub(crate) use server::{OutgoingChanges, plugin as server_plugin};
+pub(crate) use state_change::Change;
 
 /// Maximum number of types.
 const MAX_TYPES: usize = 64;

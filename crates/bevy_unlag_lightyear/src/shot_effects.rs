@@ -60,10 +60,10 @@ fn send(
                 }
                 ShotMessage::Tracer(tracer) => {
                     let bytes = tracer.to_bytes();
-                    for (entity, _, _, mut link, _, _, mut outlet, visible) in &mut links {
+                    for (entity, _, _, mut link, _, _, mut queue, visible) in &mut links {
                         let seen = visible.is_none_or(|visible| filters.shows(visible, pawn));
                         // Snapshots take precedence over cosmetic effects.
-                        if owner != Some(entity) && seen && outlet.spend_if_idle(bytes.len()) {
+                        if owner != Some(entity) && seen && queue.spend_if_idle(bytes.len()) {
                             bandwidth.send(&mut link, bytes.clone());
                         }
                     }
@@ -118,9 +118,9 @@ pub(crate) fn client_plugin(app: &mut App) {
 fn deliver<R: ClassifiedMessage, T: Message + Wire>(
     counts: fn(&T, MatchStart) -> bool,
 ) -> impl FnMut(ServerMessages<R>, MessageWriter<T>, Res<MatchStart>) {
-    move |mut messages, mut heard, start| {
+    move |mut messages, mut writer, start| {
         let read = messages.take().filter_map(|message| T::from_bytes(message.bytes()).ok());
-        heard.write_batch(read.filter(|one| counts(one, *start)));
+        writer.write_batch(read.filter(|one| counts(one, *start)));
     }
 }
 

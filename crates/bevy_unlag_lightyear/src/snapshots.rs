@@ -4,14 +4,14 @@
 //! change has waited from its last acknowledgement. With latency that gives neither fixed rates nor
 //! priorities. Here a lost snapshot is superseded by the next one.
 
-mod deliver;
-mod encoding;
 mod priority;
 mod publisher;
+mod snapshot_message;
+mod snapshot_receiver;
 
-pub use deliver::DroppedSnapshots;
-pub(crate) use deliver::plugin as client_plugin;
 #[cfg(feature = "prediction")]
 pub(crate) use publisher::Departing;
 pub use publisher::UpdateInterval;
 pub(crate) use publisher::plugin as server_plugin;
+pub use snapshot_receiver::DroppedSnapshots;
+pub(crate) use snapshot_receiver::plugin as client_plugin;

@@ -67,13 +67,13 @@ impl Plugin for MovementPlugin {
 fn check_physics(
     mode: Option<Res<TimestepMode>>,
     fixed: Res<Time<Fixed>>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     let tick = fixed.timestep().as_secs_f32();
     let steps =
         matches!(mode.as_deref(), Some(TimestepMode::Fixed { dt, .. }) if (dt - tick).abs() < tick * 1e-4);
     if !steps {
-        findings.report(SetupIssue::Physics, || {
+        diagnostics.report(SetupIssue::Physics, || {
             format!(
                 "rapier does not step once per tick of {tick} s: let MovementPlugin add rapier, or add it \
                  in_fixed_schedule() and insert TimestepMode::Fixed {{ dt: {tick}, substeps: 1 }}"

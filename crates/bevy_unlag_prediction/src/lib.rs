@@ -42,7 +42,7 @@ mod pawn;
 mod plugin;
 mod predicted_value;
 mod published_state;
-mod reconcile;
+mod reconciliation;
 mod redundancy;
 mod reflection;
 mod reset;

@@ -1,6 +1,6 @@
 //! Move queue of a pawn on the server: order and due times of its owner's moves.
 
-mod receive;
+mod packet_receipt;
 mod transfer;
 
 use std::collections::VecDeque;

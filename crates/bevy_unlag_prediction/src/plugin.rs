@@ -17,7 +17,7 @@ use crate::{
     debug::PredictionDebug,
     drawing, host,
     outcome::{Correction, MoveOutcome, ServerCorrection},
-    pawn, published_state, reconcile, reflection, reset,
+    pawn, published_state, reconciliation, reflection, reset,
     send_rate::SendThrottle,
     server, setup_diagnostics,
     time_discrepancy::TimeDiscrepancyDetected,
@@ -60,7 +60,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
                 (
                     config_hash::hash_config::<M>,
                     control_switch::take_over::<M>.after(ControlSwitch),
-                    reconcile::reconcile::<M>,
+                    reconciliation::reconcile::<M>,
                 )
                     .chain()
                     .in_set(MoveSystems::Reconcile),

@@ -26,7 +26,7 @@ impl RunRecord {
     }
 
     /// Returns the run report for the acknowledgement of move `acked`; without one once its epoch has ended.
-    pub(crate) fn told(&self, acked: Option<Tick>) -> RanMoves {
+    pub(crate) fn for_ack(&self, acked: Option<Tick>) -> RanMoves {
         match self.newest {
             None => RanMoves::None,
             Some(newest) if acked == Some(newest) && self.missed == 0 => RanMoves::All,
@@ -102,13 +102,13 @@ mod tests {
     fn moves_that_never_ran_are_missed_and_the_others_are_not() {
         for origin in [Tick(70_000), Tick(u32::MAX - 100)] {
             let mut record = RunRecord::default();
-            assert_eq!(record.told(Some(origin)), RanMoves::None, "nothing ran yet");
+            assert_eq!(record.for_ack(Some(origin)), RanMoves::None, "nothing ran yet");
             let ran = |k: i32| k % 7 != 3 && !(90..110).contains(&k);
             for k in 0..200 {
                 if ran(k) {
                     record.record(origin.offset(k));
                 }
-                let RanMoves::Newest { ran: newest, missed } = record.told(Some(origin.offset(k))) else {
+                let RanMoves::Newest { ran: newest, missed } = record.for_ack(Some(origin.offset(k))) else {
                     panic!("moves are missing");
                 };
                 let newest_k = (0..=k).rfind(|k| ran(*k)).expect("the first move ran");
@@ -118,15 +118,15 @@ mod tests {
                 }
             }
             (200..263).for_each(|k| record.record(origin.offset(k)));
-            assert_ne!(record.told(Some(origin.offset(262))), RanMoves::All);
+            assert_ne!(record.for_ack(Some(origin.offset(262))), RanMoves::All);
             record.record(origin.offset(263));
-            assert_eq!(record.told(Some(origin.offset(263))), RanMoves::All);
+            assert_eq!(record.for_ack(Some(origin.offset(263))), RanMoves::All);
             assert_ne!(
-                record.told(Some(origin.offset(264))),
+                record.for_ack(Some(origin.offset(264))),
                 RanMoves::All,
                 "the acknowledged move is missing"
             );
-            assert_ne!(record.told(None), RanMoves::All);
+            assert_ne!(record.for_ack(None), RanMoves::All);
         }
     }
 

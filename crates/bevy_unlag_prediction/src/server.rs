@@ -384,7 +384,7 @@ pub(crate) fn send_acks<M: MoveModel>(
             loss: queue.loss_level(),
             resolving: account.resolving,
             outcomes: queue.outcomes,
-            ran: last_run.map_or(queue.ran_before.told(None), |run| queue.ran.told(Some(run))),
+            ran: last_run.map_or(queue.ran_before.for_ack(None), |run| queue.ran.for_ack(Some(run))),
             pushes: pushes
                 .next_to_send(MAX_PUSHES)
                 .into_iter()

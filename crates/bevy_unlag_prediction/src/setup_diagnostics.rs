@@ -18,11 +18,11 @@ pub(crate) fn check_setup<M: MoveModel>(
     own: Query<(&SavedMoves<M>, &OutgoingMoves)>,
     time: Res<Time>,
     mut silent_for: Local<f32>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     for (pawn, transform, mut left) in &mut pawns {
         if left.is_contested(transform, false) {
-            findings.report(SetupIssue::ContestedPawn, || {
+            diagnostics.report(SetupIssue::ContestedPawn, || {
                 format!(
                     "something else moves the Transform of pawn {pawn}, which follows its state: change the \
                      state, keep dynamic bodies and interpolation plugins off the pawn, and do not replicate \
@@ -36,7 +36,7 @@ pub(crate) fn check_setup<M: MoveModel>(
         own.iter().any(|(saved, mailbox)| saved.epoch.is_none() || mailbox.0.len() >= MAX_MAILBOX_MESSAGES);
     *silent_for = if is_silent { *silent_for + time.delta_secs() } else { 0.0 };
     if *silent_for >= SILENT_SECONDS {
-        findings.report(SetupIssue::MovesNotTransported, || {
+        diagnostics.report(SetupIssue::MovesNotTransported, || {
             "no transport carries the moves of the own pawn to the server and the acknowledgements back: add \
              UnlagClientNetPlugin, or empty OutgoingMoves and fill IncomingMoveAcks yourself"
                 .to_owned()
@@ -45,8 +45,8 @@ pub(crate) fn check_setup<M: MoveModel>(
 }
 
 /// Reports a model that lacks its configuration after the app's startup: no move of its pawns runs.
-pub(crate) fn report_missing_config<M: MoveModel>(mut findings: ResMut<SetupDiagnostics>) {
-    findings.report_each(SetupIssue::MissingConfig, || {
+pub(crate) fn report_missing_config<M: MoveModel>(mut diagnostics: ResMut<SetupDiagnostics>) {
+    diagnostics.report_each(SetupIssue::MissingConfig, || {
         let (model, config) = (core::any::type_name::<M>(), core::any::type_name::<M::Config>());
         format!(
             "pawns of {model} do not move without the resource {config}: insert it on both sides, before the \

@@ -15,7 +15,8 @@ use crate::{
     limb_nodes::DrawnLimbs,
     query_result::TargetHit,
     target::{Body, FirstHit, Limbs, UnitRay},
-    view::{HitLayers, RewindFilter, StampOverride, Team},
+    team::Team,
+    view::{HitLayers, RewindFilter, StampOverride},
     world::{NearestObstacle, Occluder, WorldHit, WorldTrace},
 };
 

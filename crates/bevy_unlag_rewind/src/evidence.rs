@@ -239,7 +239,7 @@ impl ShotEvidence {
 
     fn moment(&self) -> Moment<'_> {
         Moment {
-            asked: self.time.asked,
+            requested: self.time.requested,
             time: self.time.used,
             arrived: self.arrived,
             oldest: self.oldest,

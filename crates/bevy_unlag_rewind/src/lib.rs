@@ -56,6 +56,7 @@ mod shape;
 mod swept_bounds;
 mod table;
 mod target;
+mod team;
 mod view;
 mod view_time_validator;
 mod world;
@@ -89,7 +90,8 @@ pub use rewind_time_source::RewindTimeSource;
 #[cfg(feature = "gizmos")]
 pub use rewind_view::{RewindGizmos, RewindView, RewindViewPlugin};
 pub use table::RewindTable;
-pub use view::{HitLayers, QueryView, RewindFilter, RewindTime, StampOverride, Team};
+pub use team::Team;
+pub use view::{HitLayers, QueryView, RewindFilter, RewindTime, StampOverride};
 pub use view_time_validator::{
     ValidatedOverrides, ValidatedViewTime, ViewClaim, ViewMismatchAction, ViewTimeError, ViewTimeStats,
     ViewTimeValidator, ViewValidationConfig,

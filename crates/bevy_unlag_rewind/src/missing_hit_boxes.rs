@@ -13,9 +13,9 @@ pub(crate) fn report_missing_hit_boxes(
     time: Res<Time>,
     pawns: Query<(Option<&PawnModel>, Has<HitBoxes>), With<FrameHistory>>,
     mut without: Local<HashMap<&'static str, f32>>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
-    if findings.has(SetupIssue::NoHitBoxes) {
+    if diagnostics.has(SetupIssue::NoHitBoxes) {
         return;
     }
     let name = |model: Option<&PawnModel>| model.map_or("", PawnModel::name);
@@ -29,7 +29,7 @@ pub(crate) fn report_missing_hit_boxes(
     for (model, seconds) in without.iter_mut() {
         *seconds += time.delta_secs();
         if *seconds > GRACE_SECONDS {
-            findings.report(SetupIssue::NoHitBoxes, || {
+            diagnostics.report(SetupIssue::NoHitBoxes, || {
                 let pawns = if model.is_empty() { "pawns".to_owned() } else { format!("pawns of {model}") };
                 format!(
                     "{pawns} are recorded for rewind, but none has HitBoxes, so no shot can hit them: return \

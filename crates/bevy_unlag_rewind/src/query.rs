@@ -3,12 +3,11 @@
 mod beam;
 pub(crate) mod blast;
 mod claimed_target;
-mod cover;
-mod evidence;
+mod evidence_recording;
 mod melee;
 mod moment;
 #[cfg(feature = "moved_colliders")]
-mod moved_colliders;
+mod moved_collider_casts;
 mod overlap;
 mod pellets;
 mod penetration;
@@ -16,7 +15,8 @@ mod posed_targets;
 mod projectile;
 mod ray_bundle;
 mod rewound;
-mod sweep;
+mod shape_casts;
+mod time_out_of_sight;
 pub(crate) mod validity;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
@@ -27,7 +27,8 @@ use crate::{
     limits::{MatchStart, RewindLimits, RewindRefusal},
     query_result::TargetHit,
     table::RewindTable,
-    view::{HitLayers, QueryView, RewindFilter, RewindTime, Team},
+    team::Team,
+    view::{HitLayers, QueryView, RewindFilter, RewindTime},
     world::{Occluder, WorldTrace},
 };
 pub use beam::BeamCache;
@@ -45,7 +46,7 @@ pub use projectile::{Ballistic, Flight, FlightStepHit};
 pub(crate) use ray_bundle::{passes_box, way};
 pub(crate) use rewound::MissReason;
 pub use rewound::Rewound;
-pub(crate) use sweep::FirstSweepHit;
+pub(crate) use shape_casts::FirstSweepHit;
 
 type Pawn = (
     &'static PublishedPath,

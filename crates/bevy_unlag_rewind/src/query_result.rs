@@ -67,7 +67,8 @@ pub enum Miss {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RewoundTime {
     /// Moment that the shot claimed; `None` for the present.
-    pub asked: Option<ViewTime>,
+    #[serde(rename = "asked")]
+    pub requested: Option<ViewTime>,
     /// Moment that was used; `None` for the present.
     pub used: Option<ViewTime>,
 }
@@ -76,6 +77,6 @@ impl RewoundTime {
     /// Returns whether limits changed the moment.
     #[must_use]
     pub fn clamped(&self) -> bool {
-        self.asked != self.used
+        self.requested != self.used
     }
 }

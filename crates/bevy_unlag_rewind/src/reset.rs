@@ -15,9 +15,9 @@ pub(crate) fn plugin(app: &mut App) {
     );
 }
 
-fn reset_connection(reconnected: On<OwnerReconnected>, mut ledgers: Query<&mut ViewTimeValidator>) {
-    if let Ok(mut ledger) = ledgers.get_mut(reconnected.entity) {
-        *ledger = ViewTimeValidator::default();
+fn reset_connection(reconnected: On<OwnerReconnected>, mut validators: Query<&mut ViewTimeValidator>) {
+    if let Ok(mut validator) = validators.get_mut(reconnected.entity) {
+        *validator = ViewTimeValidator::default();
     }
 }
 

@@ -10,11 +10,8 @@ use bevy_unlag_core::{CurrentTick, LimbRig, NetId, PoseSampler, ProxySmoothing, 
 use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
-    history::FrameHistory,
-    hit_boxes::HitBoxes,
-    limits::RewindLimits,
-    swept_bounds::SweptBounds,
-    view::{HitLayers, Team},
+    history::FrameHistory, hit_boxes::HitBoxes, limits::RewindLimits, swept_bounds::SweptBounds, team::Team,
+    view::HitLayers,
 };
 pub(crate) use row::{Probe, Row};
 

@@ -3,9 +3,9 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Interpolate, InterpolationSpan, NetId, Tick, ViewStamp, ViewTime, Wire};
+use bevy_unlag_core::{NetId, Tick, ViewStamp, ViewTime};
 
-use crate::limits::RewindLimits;
+use crate::{limits::RewindLimits, team::Team};
 use bevy_unlag_smoothing::SentSnapshots;
 
 /// Moment at which a query poses its targets.
@@ -104,21 +104,6 @@ impl StampOverride {
                 carried_on.then_some(ViewStamp::Extrapolated { from: self.from, time })
             }
         }
-    }
-}
-
-/// Team of a pawn. A pawn without this component belongs to no team.
-#[doc(alias = "FGenericTeamId")]
-#[derive(
-    Component, Wire, Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, Reflect,
-)]
-#[reflect(Component, Debug)]
-pub struct Team(pub u8);
-
-/// Not interpolated: the older team holds until the moment of the newer one.
-impl Interpolate for Team {
-    fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
-        *from
     }
 }
 

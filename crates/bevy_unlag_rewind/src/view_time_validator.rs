@@ -57,7 +57,7 @@ pub struct ValidatedViewTime {
     /// Moment at which to resolve the shot.
     pub time: ViewTime,
     /// Reason for which [`time`](Self::time) differs from the claim; `None` if the claim was accepted.
-    pub fault: Option<ViewTimeError>,
+    pub error: Option<ViewTimeError>,
     /// Whether the shot is rejected: because of the fault and [`ViewMismatchAction::Refuse`], or because the
     /// client cannot have seen anything yet.
     pub refused: bool,
@@ -68,20 +68,20 @@ pub struct ValidatedViewTime {
 pub struct ViewTimeStats {
     /// Number of all claims.
     pub claims: u64,
-    faults: [u64; ViewTimeError::ALL.len()],
+    errors: [u64; ViewTimeError::ALL.len()],
 }
 
 impl ViewTimeStats {
     /// Returns the number of claims with this fault.
     #[must_use]
-    pub fn of(&self, fault: ViewTimeError) -> u64 {
-        self.faults[fault as usize]
+    pub fn of(&self, error: ViewTimeError) -> u64 {
+        self.errors[error as usize]
     }
 
     /// Returns the number of claims with any fault.
     #[must_use]
-    pub fn faults(&self) -> u64 {
-        self.faults.iter().sum()
+    pub fn errors(&self) -> u64 {
+        self.errors.iter().sum()
     }
 }
 
@@ -175,8 +175,8 @@ impl Bounds {
 
     /// Returns the valid moment nearest to a claim with this fault. A claim too far back loses the
     /// allowance for frames and ticks; otherwise every cheating client would reach back by that much.
-    fn nearest(&self, claimed: i64, fault: ViewTimeError) -> i64 {
-        self.moved(match fault {
+    fn nearest(&self, claimed: i64, error: ViewTimeError) -> i64 {
+        self.moved(match error {
             ViewTimeError::FromTheFuture | ViewTimeError::BeyondAcknowledged => claimed,
             ViewTimeError::NothingAcknowledged => self.estimate,
             ViewTimeError::SteppedBack | ViewTimeError::FellBehind | ViewTimeError::TooFarBack => {
@@ -185,7 +185,7 @@ impl Bounds {
         })
     }
 
-    fn fault(&self, time: i64) -> Option<ViewTimeError> {
+    fn error(&self, time: i64) -> Option<ViewTimeError> {
         let before = |bound: i64| time < bound;
         let Some(last_received_snapshot) = self.last_received_snapshot else {
             return Some(ViewTimeError::NothingAcknowledged);
@@ -216,9 +216,9 @@ impl ViewTimeValidator {
     /// together, which reveals its length. At least a tick, at most
     /// [`max_frame_allowance`](ViewValidationConfig::max_frame_allowance).
     #[must_use]
-    pub fn frame(&self, own: Tick, trust: &ViewValidationConfig, tick_seconds: f32) -> f32 {
+    pub fn frame(&self, own: Tick, config: &ViewValidationConfig, tick_seconds: f32) -> f32 {
         let ticks = self.meter.frames.longest_usual().max(self.meter.frames.of(own)).max(1);
-        (f32::from(ticks) * tick_seconds).min(trust.max_frame_allowance.as_secs_f32()).max(tick_seconds)
+        (f32::from(ticks) * tick_seconds).min(config.max_frame_allowance.as_secs_f32()).max(tick_seconds)
     }
 
     /// Processes the acknowledgements in the packets of a tick. Call it once a tick, before the shots of
@@ -244,15 +244,15 @@ impl ViewTimeValidator {
     /// with the claim that was passed to [`validate`](Self::validate).
     pub fn validate_overrides(
         &mut self,
-        (claim, trust): (&ViewClaim, &ViewValidationConfig),
+        (claim, config): (&ViewClaim, &ViewValidationConfig),
         (named, room): (&[StampOverride], usize),
         sent: Option<&SentSnapshots>,
     ) -> ValidatedOverrides {
         let pace = ShiftLimits {
             shooter_tick: claim.shooter_tick,
             behind: ViewTime::at(claim.shooter_tick).since(claim.time),
-            drift: i64::from(trust.max_delay_growth),
-            blur: self.blur(trust, claim.tick_seconds),
+            drift: i64::from(config.max_delay_growth),
+            blur: self.blur(config, claim.tick_seconds),
             interval_spread: claim.interval_spread > 0,
         };
         let known = |target| sent.is_none_or(|sent| sent.newest(target).is_some());
@@ -266,11 +266,11 @@ impl ViewTimeValidator {
         &mut self,
         own: Tick,
         claimed: Option<ViewTime>,
-        trust: &ViewValidationConfig,
+        config: &ViewValidationConfig,
         tick_seconds: f32,
     ) -> ViewTime {
         let own = ViewTime::at(own);
-        let most = self.blur(trust, tick_seconds) + SUB_TICKS;
+        let most = self.blur(config, tick_seconds) + SUB_TICKS;
         let lag = match (claimed, self.bases) {
             (Some(claimed), _) => own.since(claimed),
             (None, Some((_, lag))) => lag,
@@ -289,43 +289,43 @@ impl ViewTimeValidator {
 
     /// Returns how far from its move a moment of the screen may lie: anywhere within a tick and a frame,
     /// in 1/256 of a tick.
-    fn blur(&self, trust: &ViewValidationConfig, tick_seconds: f32) -> i64 {
+    fn blur(&self, config: &ViewValidationConfig, tick_seconds: f32) -> i64 {
         let sub = |time: Duration| sub_ticks(time, tick_seconds);
         let frame =
-            (i64::from(self.meter.frames.longest_usual()) * SUB_TICKS).min(sub(trust.max_frame_allowance));
-        sub(trust.frame_allowance).max(frame) + SUB_TICKS
+            (i64::from(self.meter.frames.longest_usual()) * SUB_TICKS).min(sub(config.max_frame_allowance));
+        sub(config.frame_allowance).max(frame) + SUB_TICKS
     }
 
     /// Validates one claim. Claims have to be passed in the order of the client's moves.
-    pub fn validate(&mut self, claim: &ViewClaim, trust: &ViewValidationConfig) -> ValidatedViewTime {
+    pub fn validate(&mut self, claim: &ViewClaim, config: &ViewValidationConfig) -> ValidatedViewTime {
         self.last_received_snapshot = newer(self.last_received_snapshot, claim.last_received_snapshot);
         let arrived = self.arrived.map_or(claim.arrived, |known| newest(known, claim.arrived));
         self.arrived = Some(arrived);
         let now = ViewTime::at(arrived);
-        let bounds = self.bounds(claim, now, trust);
+        let bounds = self.bounds(claim, now, config);
         let claimed = claim.time.since(now);
-        let fault = bounds.fault(claimed);
-        let judged = fault.map_or(claimed, |fault| match trust.mismatch {
+        let error = bounds.error(claimed);
+        let validated = error.map_or(claimed, |error| match config.mismatch {
             ViewMismatchAction::ServerEstimate => bounds.moved(bounds.estimate),
-            ViewMismatchAction::Clamp | ViewMismatchAction::Refuse => bounds.nearest(claimed, fault),
+            ViewMismatchAction::Clamp | ViewMismatchAction::Refuse => bounds.nearest(claimed, error),
         });
-        let time = now.later(judged);
+        let time = now.later(validated);
         self.counts.claims += 1;
-        if let Some(fault) = fault {
-            self.counts.faults[fault as usize] += 1;
+        if let Some(error) = error {
+            self.counts.errors[error as usize] += 1;
         }
-        let refused = match fault {
+        let refused = match error {
             // The client cannot have seen anything yet.
             Some(ViewTimeError::NothingAcknowledged) => true,
-            _ => fault.is_some() && trust.mismatch == ViewMismatchAction::Refuse,
+            _ => error.is_some() && config.mismatch == ViewMismatchAction::Refuse,
         };
         if !refused {
-            self.remember(time, claim.shooter_tick, trust);
+            self.remember(time, claim.shooter_tick, config);
         }
-        ValidatedViewTime { time, fault, refused }
+        ValidatedViewTime { time, error, refused }
     }
 
-    fn bounds(&self, claim: &ViewClaim, now: ViewTime, trust: &ViewValidationConfig) -> Bounds {
+    fn bounds(&self, claim: &ViewClaim, now: ViewTime, config: &ViewValidationConfig) -> Bounds {
         let sub = |time: Duration| sub_ticks(time, claim.tick_seconds);
         // The client's own ticks are the time base here, which excludes uplink jitter and packet loss.
         // Measurements from packets that belong to a different tick count are ignored.
@@ -338,15 +338,15 @@ impl ViewTimeValidator {
         let least = known.and_then(|_| self.meter.least()).map(|least| i64::from(least) * SUB_TICKS);
         // Best case delay of the newest snapshot, from the transport's round trip and from
         // acknowledgements.
-        let best = sub(claim.rtt.unwrap_or(trust.assumed_rtt)) - up;
-        let slack = sub(trust.rtt_slack).max(2 * SUB_TICKS);
+        let best = sub(claim.rtt.unwrap_or(config.assumed_rtt)) - up;
+        let slack = sub(config.rtt_slack).max(2 * SUB_TICKS);
         // A client that delays acknowledgements seems to receive everything later than the round trip
         // allows.
         let base = least.filter(|least| *least <= best + slack).unwrap_or(best);
 
         let covered = least.and_then(|least| Some(self.meter.covered()? - least)).unwrap_or(0).max(0);
         let young = least.is_none() || self.meter.is_young();
-        let mut delay = if young { covered.max(sub(trust.initial_playout)) } else { covered };
+        let mut delay = if young { covered.max(sub(config.initial_playout)) } else { covered };
         delay += i64::from(claim.late) * SUB_TICKS;
         let estimate = match self.last_received_snapshot {
             Some(_) => base + delay,
@@ -361,29 +361,29 @@ impl ViewTimeValidator {
         // A playout clock for a slower update rate runs further behind.
         let interval_spread = EXTRA_DELAY_PER_TICK * i64::from(claim.interval_spread) * SUB_TICKS;
         delay += interval_spread;
-        let most = sub(trust.max_playout);
+        let most = sub(config.max_playout);
         if claim.left_out {
             delay = delay.max(most);
         }
         let farthest = best + slack + most;
         let explained = (base + delay).min(farthest);
-        let steady = self.behind.map(|(behind, at)| behind + grown(claim.shooter_tick, at, trust));
+        let steady = self.behind.map(|(behind, at)| behind + grown(claim.shooter_tick, at, config));
         Bounds {
             explained: own - explained,
             steady: steady.map(|steady| own - steady - interval_spread),
-            blur: self.blur(trust, claim.tick_seconds),
+            blur: self.blur(config, claim.tick_seconds),
             last: self.last.map(|last| last.since(now) - interval_spread),
             last_received_snapshot: self.last_received_snapshot.map(|last_received_snapshot| {
-                ViewTime::at(last_received_snapshot).since(now) + sub(trust.max_extrapolation)
+                ViewTime::at(last_received_snapshot).since(now) + sub(config.max_extrapolation)
             }),
             estimate: own - estimate.min(farthest),
         }
     }
 
-    fn remember(&mut self, time: ViewTime, own: Tick, trust: &ViewValidationConfig) {
+    fn remember(&mut self, time: ViewTime, own: Tick, config: &ViewValidationConfig) {
         self.last = Some(time);
         let behind = ViewTime::at(own).since(time);
-        let known = self.behind.map(|(known, at)| known + grown(own, at, trust));
+        let known = self.behind.map(|(known, at)| known + grown(own, at, config));
         self.behind = Some((known.map_or(behind, |known| known.min(behind)), own));
     }
 }
@@ -395,8 +395,8 @@ pub(crate) const EXTRA_DELAY_PER_TICK: i64 = 3;
 const ANOTHER_COUNT: u64 = 1_024;
 
 /// Returns the permitted growth of the view delay since a shot at another tick, in 1/256 of a tick.
-fn grown(own: Tick, at: Tick, trust: &ViewValidationConfig) -> i64 {
-    i64::from(own.since(at).max(0)) * i64::from(trust.max_delay_growth)
+fn grown(own: Tick, at: Tick, config: &ViewValidationConfig) -> i64 {
+    i64::from(own.since(at).max(0)) * i64::from(config.max_delay_growth)
 }
 
 /// Feeds acknowledgements to the validators, after moves were received and before their shots are
@@ -406,8 +406,8 @@ pub(crate) fn receive_acknowledgements(
     mut pawns: Query<(&SnapshotAcks, &mut ViewTimeValidator), Changed<SnapshotAcks>>,
 ) {
     let hurried = fixed.overstep() >= fixed.timestep();
-    for (acks, mut ledger) in &mut pawns {
-        ledger.receive_acknowledgements(acks, hurried, fixed.timestep().as_secs_f32());
+    for (acks, mut validator) in &mut pawns {
+        validator.receive_acknowledgements(acks, hurried, fixed.timestep().as_secs_f32());
     }
 }
 

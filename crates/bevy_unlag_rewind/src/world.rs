@@ -2,7 +2,7 @@
 
 mod contact;
 mod nearby_colliders;
-mod sweep;
+mod obstacle_casts;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*};

@@ -7,7 +7,8 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    blend::LastDrawn, config::PlayoutConfig, playout::PlayoutClocks, proxy::ProxyTime, stats::SmoothingStats,
+    config::PlayoutConfig, jump_blending::LastDrawn, playout::PlayoutClocks, proxy::ProxyTime,
+    stats::SmoothingStats,
 };
 
 /// Received updates of a pawn, in any order. The network integration fills it in [`PreUpdate`], before

@@ -24,36 +24,36 @@
 //! ```
 
 mod arrival_stats;
-mod blend;
 mod clock;
 mod component;
 mod config;
-mod draw;
 mod host_interpolation;
 mod inbox;
+mod jump_blending;
 mod playout;
 mod plugin;
 mod proxy;
+mod proxy_poses;
+mod proxy_simulation;
 mod published_path;
 mod record_transform;
 mod reflection;
 mod reset;
 mod sent_snapshots;
 mod server_clock;
-mod simulate;
 mod stats;
 
-pub use blend::BlendConfig;
 pub use clock::PlayoutClock;
 pub use component::{ComponentHistory, ComponentInbox, SmoothedComponentPlugin};
 pub use config::PlayoutConfig;
 pub use inbox::SnapshotInbox;
+pub use jump_blending::BlendConfig;
 pub use playout::PlayoutClocks;
 pub use plugin::{PathRecordingPlugin, SmoothingPlugin, SmoothingSystems, TransformRecordingPlugin};
 pub use proxy::ProxyTime;
+pub use proxy_simulation::ProxySimulationPlugin;
 pub use published_path::PublishedPath;
 pub use record_transform::RecordTransform;
 pub use sent_snapshots::{IntervalSummary, SentSnapshots};
 pub use server_clock::{ServerClock, ServerClockConfig};
-pub use simulate::ProxySimulationPlugin;
 pub use stats::SmoothingStats;

@@ -8,9 +8,9 @@ use bevy_unlag_core::{
 use core::marker::PhantomData;
 
 use crate::{
-    blend, blend::BlendConfig, config::PlayoutConfig, draw, host_interpolation, inbox,
-    playout::PlayoutClocks, published_path, record_transform, reflection, reset, server_clock::ServerClock,
-    stats::SmoothingStats,
+    config::PlayoutConfig, host_interpolation, inbox, jump_blending, jump_blending::BlendConfig,
+    playout::PlayoutClocks, proxy_poses, published_path, record_transform, reflection, reset,
+    server_clock::ServerClock, stats::SmoothingStats,
 };
 
 /// System sets of smoothing.
@@ -102,8 +102,8 @@ impl Plugin for SmoothingPlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    (draw::advance, draw::draw).chain().in_set(SmoothingSystems::Draw),
-                    blend::blend.in_set(SmoothingSystems::Blend),
+                    (proxy_poses::advance, proxy_poses::draw).chain().in_set(SmoothingSystems::Draw),
+                    jump_blending::blend.in_set(SmoothingSystems::Blend),
                 ),
             );
     }

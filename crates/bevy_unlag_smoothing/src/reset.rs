@@ -62,12 +62,12 @@ fn retain_newer(history: &mut SnapshotHistory, tick: Tick) {
 
 fn reset_clocks(
     _: On<ServerLeft>,
-    (playout, heard): (Option<ResMut<PlayoutClocks>>, Option<ResMut<LastReceivedSnapshot>>),
+    (playout, last_received): (Option<ResMut<PlayoutClocks>>, Option<ResMut<LastReceivedSnapshot>>),
 ) {
     if let Some(mut playout) = playout {
         *playout = PlayoutClocks::default();
     }
-    if let Some(mut heard) = heard {
-        *heard = LastReceivedSnapshot::default();
+    if let Some(mut last_received) = last_received {
+        *last_received = LastReceivedSnapshot::default();
     }
 }

@@ -88,14 +88,14 @@ impl Arsenal {
 fn hash(weapons: &[Weapon]) -> u32 {
     let mut hash = 0x811c_9dc5_u32;
     for weapon in weapons {
-        let mut told = Weapon { damage: Weapon::rifle().damage, max_rewind: None, ..weapon.clone() };
-        if let Shot::Projectile(projectile) = &mut told.shot {
+        let mut hashed = Weapon { damage: Weapon::rifle().damage, max_rewind: None, ..weapon.clone() };
+        if let Shot::Projectile(projectile) = &mut hashed.shot {
             // Splash damage is excluded as well; its radius is included, because clients show it.
             let reach = |splash: Splash| Splash { damage: 0.0, edge: 0.0, own: 0.0, throw: 0.0, ..splash };
             projectile.splash = projectile.splash.map(reach);
         }
         // The debug text contains every field, with floats as their shortest exact decimals.
-        for byte in format!("{told:?}").bytes() {
+        for byte in format!("{hashed:?}").bytes() {
             hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         }
     }

@@ -42,8 +42,8 @@ pub struct WeaponControls {
     was_held: bool,
     /// Whether the button went down since the last shot, even if it is up again.
     pulled: bool,
-    /// Seconds for which the pull has been buffered.
-    waited: f32,
+    /// Seconds for which the pull is buffered.
+    buffered: f32,
     /// View on the screen when the button went down.
     // Views hold what is needed to pack a shot.
     #[reflect(ignore)]
@@ -64,7 +64,7 @@ impl Default for WeaponControls {
             set: false,
             was_held: false,
             pulled: false,
-            waited: 0.0,
+            buffered: 0.0,
             captured: None,
             requested: None,
         }
@@ -76,7 +76,7 @@ impl WeaponControls {
     /// down if one of them holds it.
     pub fn set_fire(&mut self, held: bool) {
         if held && !self.held && !self.was_held {
-            (self.pulled, self.waited) = (true, 0.0);
+            (self.pulled, self.buffered) = (true, 0.0);
         }
         self.held = held || (self.set && self.held);
         self.set = true;
@@ -168,9 +168,9 @@ pub(crate) fn add_weapon_input<M: MoveModel>(
     for (mut trigger, own, mut input) in &mut pawns {
         trigger.requested = None;
         let alive = is_alive::<M>(own.state);
-        let (arms, seconds) = (&own.state.extension, tick_seconds::<M>(own.state, &screen.sampler));
-        input.0.extension = trigger.input(arms, alive);
-        if !alive || !trigger.wants_shot(arms, &input.0.extension, &screen.arsenal, seconds) {
+        let (weapons, seconds) = (&own.state.extension, tick_seconds::<M>(own.state, &screen.sampler));
+        input.0.extension = trigger.input(weapons, alive);
+        if !alive || !trigger.wants_shot(weapons, &input.0.extension, &screen.arsenal, seconds) {
             continue;
         }
         let seen = trigger.captured.take();
@@ -187,7 +187,7 @@ pub(crate) fn add_weapon_input<M: MoveModel>(
 
 impl WeaponControls {
     /// Returns the input of a tick, without a shot.
-    fn input(&mut self, arms: &WeaponState, alive: bool) -> WeaponInput {
+    fn input(&mut self, weapons: &WeaponState, alive: bool) -> WeaponInput {
         if !alive {
             // A dead pawn does not fire, and its inputs are not buffered until its respawn.
             (self.pulled, self.captured) = (false, None);
@@ -200,11 +200,11 @@ impl WeaponControls {
             reload: self.reload,
             aiming: self.aiming,
             // The wire format can only represent existing slots.
-            equip: self.equip.take().filter(|slot| *slot != arms.slot && usize::from(*slot) < SLOTS),
+            equip: self.equip.take().filter(|slot| *slot != weapons.slot && usize::from(*slot) < SLOTS),
             substituted: false,
         };
         // A reload request during the cooldown is kept until it is over.
-        self.reload &= arms.cooldown > 1;
+        self.reload &= weapons.cooldown > 1;
         input
     }
 
@@ -212,27 +212,27 @@ impl WeaponControls {
     /// time.
     fn wants_shot(
         &mut self,
-        arms: &WeaponState,
+        weapons: &WeaponState,
         input: &WeaponInput,
         arsenal: &Arsenal,
         (dt, own_dt): (f32, f32),
     ) -> bool {
-        let wanted = arms.wants_shot(arsenal, self.held, self.pulled, own_dt);
+        let wanted = weapons.wants_shot(arsenal, self.held, self.pulled, own_dt);
         let changes = input.equip.is_some();
         // A weapon whose reload starts in this move does not fire in it.
-        let loads = input.reload && arms.reload == 0 && arms.burst == 0;
+        let loads = input.reload && weapons.reload == 0 && weapons.burst == 0;
         let loads = loads
-            && arms.weapon(arsenal).is_some_and(|(_, weapon)| {
-                let hand = arms.held_slot();
+            && weapons.weapon(arsenal).is_some_and(|(_, weapon)| {
+                let hand = weapons.held_slot();
                 hand.reserve > 0 && hand.magazine < weapon.ammo.magazine
             });
-        if !arms.is_ready(arsenal) || changes || loads {
+        if !weapons.is_ready(arsenal) || changes || loads {
             // The shot leaves when the weapon is ready, with the view of that moment.
             self.captured = None;
-            self.waited += dt;
+            self.buffered += dt;
             // A pull on an empty magazine starts a reload instead.
-            let asks = arms.is_dry(arsenal) && arms.cooldown <= 1;
-            self.pulled &= !changes && !asks && self.waited <= self.buffer_time;
+            let asks = weapons.is_dry(arsenal) && weapons.cooldown <= 1;
+            self.pulled &= !changes && !asks && self.buffered <= self.buffer_time;
             return false;
         }
         if !wanted {

@@ -30,12 +30,12 @@ pub struct HeldWeapon {
 }
 
 impl From<&WeaponState> for HeldWeapon {
-    fn from(arms: &WeaponState) -> Self {
+    fn from(weapons: &WeaponState) -> Self {
         Self {
-            weapon: arms.held_slot().weapon,
-            aiming: arms.aiming,
-            reloading: arms.is_reloading(),
-            charging: arms.charge > 0,
+            weapon: weapons.held_slot().weapon,
+            aiming: weapons.aiming,
+            reloading: weapons.is_reloading(),
+            charging: weapons.charge > 0,
         }
     }
 }
@@ -84,10 +84,10 @@ mod tests {
 
     #[test]
     fn held_weapon_reflects_slot_aiming_reload_and_charge() {
-        let arms = WeaponState::new(&Arsenal::default(), &[WeaponId(0)], 1);
+        let weapons = WeaponState::new(&Arsenal::default(), &[WeaponId(0)], 1);
         let rests = HeldWeapon { weapon: Some(WeaponId(0)), ..default() };
-        assert_eq!(HeldWeapon::from(&arms), rests);
-        let busy = WeaponState { aiming: true, reload: 1, charge: 9, slot: 3, ..arms };
+        assert_eq!(HeldWeapon::from(&weapons), rests);
+        let busy = WeaponState { aiming: true, reload: 1, charge: 9, slot: 3, ..weapons };
         let all = HeldWeapon { weapon: None, aiming: true, reloading: true, charging: true };
         assert_eq!(HeldWeapon::from(&busy), all);
     }

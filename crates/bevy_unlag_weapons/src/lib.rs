@@ -35,6 +35,7 @@ mod held_weapon;
 mod high_ping;
 mod hit_claims;
 mod loadout;
+mod missed_shots;
 mod plugin;
 mod position_format;
 mod projectile;
@@ -46,7 +47,6 @@ mod shot_gizmos;
 mod shot_messages;
 mod shot_validation;
 mod spread;
-mod unanswered;
 mod verdict;
 mod weapon;
 mod weapon_extension;
@@ -84,6 +84,6 @@ pub use weapon::{
     SpreadSource, Weapon, WeaponId,
 };
 pub use weapon_extension::{
-    FastestTurn, MAX_ROUNDS, NotFired, PredictedShot, SLOTS, WeaponEvent, WeaponExtension, WeaponInput,
-    WeaponSlot, WeaponState, WithWeapons,
+    FastestTurn, HasWeapons, MAX_ROUNDS, NotFired, PredictedShot, SLOTS, WeaponEvent, WeaponExtension,
+    WeaponInput, WeaponSlot, WeaponState, WithWeapons,
 };

@@ -13,14 +13,14 @@ use crate::{
     fire_rules::FireRules,
     firing,
     firing::ShotFired,
-    held_weapon, loadout, projectile,
+    held_weapon, loadout, missed_shots,
+    missed_shots::UnansweredShots,
+    projectile,
     projectile::ProjectilesInFlight,
     reflection, reset, setup_diagnostics,
     shot_messages::Tracer,
     shot_validation,
     shot_validation::SpreadSecret,
-    unanswered,
-    unanswered::UnansweredShots,
     verdict::{Damage, ShotVerdict},
     weapon_extension::WithWeapons,
 };
@@ -64,7 +64,7 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             reset::plugin(app);
             app.init_resource::<UnansweredShots>()
                 .add_message::<MovesAcknowledged>()
-                .add_systems(PreUpdate, unanswered::answer_missed_shots)
+                .add_systems(PreUpdate, missed_shots::answer_missed_shots)
                 .add_systems(
                     RunFixedMainLoop,
                     firing::end_frame.in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),

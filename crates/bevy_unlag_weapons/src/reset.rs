@@ -4,9 +4,9 @@ use bevy::prelude::*;
 use bevy_unlag_core::{MatchReset, ServerLeft};
 
 use crate::{
+    missed_shots::{UnansweredShots, missing_move},
     projectile::{ClearProjectiles, ProjectilesInFlight},
     shot_messages::OutgoingShotMessages,
-    unanswered::{UnansweredShots, missing_move},
     verdict::ShotVerdict,
 };
 

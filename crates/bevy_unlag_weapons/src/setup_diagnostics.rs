@@ -25,7 +25,7 @@ pub(crate) fn report_missing_look<M: MoveModel>(
         (With<WeaponControls>, Or<(With<LocalControl>, With<ServerControl>)>),
     >,
     (mut has_looked, mut beside_for): (Local<bool>, Local<f32>),
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     if *has_looked {
         return;
@@ -40,7 +40,7 @@ pub(crate) fn report_missing_look<M: MoveModel>(
     }
     if *beside_for > PATIENCE {
         *has_looked = true;
-        findings.report_each(SetupIssue::LookNotImplemented, || {
+        diagnostics.report_each(SetupIssue::LookNotImplemented, || {
             let model = core::any::type_name::<M>();
             format!(
                 "a pawn of {model} aims aside, and the look of its moves stays straight ahead, so the server \
@@ -70,7 +70,7 @@ fn report_unused_health(
     mut damage: MessageReader<Damage>,
     pawns: Query<Ref<Health>>,
     (mut hurt_for, mut is_over): (Local<Option<f32>>, Local<bool>),
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     let is_hurt = damage.read().any(|hit| hit.amount > 0.0 && pawns.contains(hit.target));
     if *is_over || (!is_hurt && hurt_for.is_none()) {
@@ -81,7 +81,7 @@ fn report_unused_health(
     *hurt_for = Some(seconds);
     if seconds > PATIENCE && !*is_over {
         *is_over = true;
-        findings.report(SetupIssue::UnusedHealth, || {
+        diagnostics.report(SetupIssue::UnusedHealth, || {
             "pawns with Health take damage, and nothing applies it: add HealthPlugin on the server, or read \
              Damage in a system of the game"
                 .to_owned()

@@ -118,7 +118,7 @@ pub(crate) fn resolve_shots<M: MoveModel>(
     mut shooters: Query<(&NetRole, &NetId, Shooter)>,
     model: Res<M::Config>,
     context: ShotContext,
-    mut answers: ShotOutput,
+    mut output: ShotOutput,
     mut launches: ResMut<PendingLaunches>,
     mut log: Option<ResMut<EvidenceLog>>,
     mut scratch: Local<ShotScratch>,
@@ -131,16 +131,16 @@ pub(crate) fn resolve_shots<M: MoveModel>(
         match event {
             WeaponEvent::Fired(round) => {
                 let Some(weapon) = context.arsenal.get(round.weapon) else { continue };
-                let asked = PendingShot { step, round, weapon, id: *id };
+                let pending = PendingShot { step, round, weapon, id: *id };
                 let log = log.as_deref_mut().filter(|log| log.is_on());
-                let judged = asked.resolve(shooter, &model, &context, &mut scratch, log);
-                asked.emit(judged, &mut scratch, &context, &mut answers, &mut launches);
+                let resolved = pending.resolve(shooter, &model, &context, &mut scratch, log);
+                pending.emit(resolved, &mut scratch, &context, &mut output, &mut launches);
             }
             WeaponEvent::NotFired { shot, why } => {
                 let why = (*why).into();
-                answers.count(step.entity, why);
+                output.count(step.entity, why);
                 let result = ShotResult::Refused(why);
-                answers.send_verdict(step.entity, ShotVerdict { shot: *shot, result, clamped: false });
+                output.send_verdict(step.entity, ShotVerdict { shot: *shot, result, clamped: false });
             }
             _ => {}
         }
@@ -264,25 +264,25 @@ impl<M: MoveModel> PendingShot<'_, M> {
 
     fn emit(
         &self,
-        judged: Result<ResolvedShot, ShotRefusal>,
+        resolved: Result<ResolvedShot, ShotRefusal>,
         ShotScratch { hits, beams, .. }: &mut ShotScratch,
         context: &ShotContext,
-        answers: &mut ShotOutput,
+        output: &mut ShotOutput,
         launches: &mut PendingLaunches,
     ) {
         let Self { step, round, weapon, id } = *self;
         let (shooter, shot) = (step.entity, round.shot);
-        let mut send_verdict = |answers: &mut ShotOutput, result, clamped| {
+        let mut send_verdict = |output: &mut ShotOutput, result, clamped| {
             let verdict = ShotVerdict { shot, result, clamped };
             if !weapon.is_beam() || beams.is_change(shooter, &verdict) {
-                answers.send_verdict(shooter, verdict);
+                output.send_verdict(shooter, verdict);
             }
         };
-        let ResolvedShot { clamped, eye, seed, launch } = match judged {
-            Ok(judged) => judged,
+        let ResolvedShot { clamped, eye, seed, launch } = match resolved {
+            Ok(resolved) => resolved,
             Err(why) => {
-                answers.count(shooter, why);
-                send_verdict(answers, ShotResult::Refused(why), false);
+                output.count(shooter, why);
+                send_verdict(output, ShotResult::Refused(why), false);
                 return;
             }
         };
@@ -290,12 +290,12 @@ impl<M: MoveModel> PendingShot<'_, M> {
             launches.0.push(launch);
             return;
         }
-        write_damage(hits.struck(), (shooter, round.weapon, shot), answers);
+        write_damage(hits.struck(), (shooter, round.weapon, shot), output);
         let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
         let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
-        send_verdict(answers, result, clamped);
+        send_verdict(output, result, clamped);
         if let Some(trail) = hits.trail(round, weapon, (eye, seed), &context.query) {
-            answers.send_tracer(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
+            output.send_tracer(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
         }
     }
 }

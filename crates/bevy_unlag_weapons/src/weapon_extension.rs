@@ -10,7 +10,7 @@ use bevy_unlag_core::{BodyStep, Extended, MoveExtension, StepContext, Tick, Time
 use crate::{aim::Aim, arsenal::Arsenal, fire_input::FireInput, spread::SpreadCone, weapon::WeaponId};
 
 pub use input::WeaponInput;
-pub use state::{FastestTurn, MAX_ROUNDS, SLOTS, WeaponSlot, WeaponState};
+pub use state::{FastestTurn, HasWeapons, MAX_ROUNDS, SLOTS, WeaponSlot, WeaponState};
 
 /// Movement extension for weapons: held weapon, ammunition, cooldown, spread, charge and reload are predicted
 /// and replayed with the movement. A model extended with it is [`WithWeapons<M>`].

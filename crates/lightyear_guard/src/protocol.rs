@@ -5,7 +5,7 @@ use lightyear::prelude::*;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
 /// Reliable channel from servers to clients.
-pub(crate) struct GoodbyeChannel;
+pub(crate) struct KickChannel;
 
 /// An encoded [`KickReason`](crate::KickReason).
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) fn plugin(app: &mut App) {
         rtt_resend_min_delay: core::time::Duration::from_millis(30),
         ..default()
     };
-    app.add_channel::<GoodbyeChannel>(ChannelSettings {
+    app.add_channel::<KickChannel>(ChannelSettings {
         mode: ChannelMode::UnorderedReliable(resend),
         priority: 50.0,
         ..default()

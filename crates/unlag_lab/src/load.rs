@@ -1,14 +1,14 @@
 //! Server load: scripted clients over UDP against one server process that is pinned to one core.
 
 mod hostile_traffic;
+mod load_session;
 mod server;
 mod server_process;
-mod session;
 mod system_info;
 
 use clap::Args;
+use load_session::LoadSession;
 use server_process::Frame;
-use session::LoadSession;
 
 use crate::prelude::*;
 

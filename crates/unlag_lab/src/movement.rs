@@ -1,6 +1,6 @@
 //! Cost of a move against rapier's character controller, and the speed that moves lose.
 
-mod chart;
+mod comparison_chart;
 mod level_benchmark;
 mod levels;
 mod rapier_controller;
@@ -52,7 +52,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
 
     if let Some(folder) = &options.plot {
         let medians = courses.iter().map(|c| (c.level, c.ours.median, c.kcc.median));
-        chart::draw(folder, &medians.collect::<Vec<_>>())?;
+        comparison_chart::draw(folder, &medians.collect::<Vec<_>>())?;
     }
     Ok(figures)
 }

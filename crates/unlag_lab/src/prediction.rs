@@ -1,12 +1,12 @@
 //! Cost, bandwidth and tolerance of prediction.
 
-mod bytes;
 mod cheat_gains;
 mod clock_agreement;
-mod clocks;
 mod empty_model;
+mod fast_clocks;
 mod jitter;
 mod late_inputs;
+mod move_bytes;
 mod other_libm;
 mod replay;
 mod respawns;
@@ -17,7 +17,7 @@ mod tick_script;
 use crate::agreement::owner_error;
 use crate::prelude::*;
 
-pub use bytes::measure_rounds;
+pub use move_bytes::measure_rounds;
 pub use other_libm::{ClientArgs, run as run_clients};
 
 /// Numbers of characters in the scene of the correction.
@@ -63,7 +63,7 @@ fn add_times(figures: &mut Figures, options: &Options) -> Result<(), String> {
 fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
     let seconds = options.extent(8.0, 60.0);
     for (key, link) in [("bytes_per_move", "Good broadband"), ("bytes_per_move_20_loss", "GNS terrible")] {
-        let sent = bytes::measure_moves(preset(link)?.conditions(), seconds, options.seed)?;
+        let sent = move_bytes::measure_moves(preset(link)?.conditions(), seconds, options.seed)?;
         figures.add_noted(key, sent.mean(), format!("{} packets", sent.packets))?;
     }
     let rounds = measure_rounds(preset("Good broadband")?.conditions(), seconds, options.seed)?;
@@ -92,11 +92,11 @@ fn add_errors(figures: &mut Figures, options: &Options) -> Result<(), String> {
 }
 
 fn add_clocks(figures: &mut Figures, options: &Options) -> Result<(), String> {
-    let double = clocks::fast_clock(2.0, options.extent(20.0, 60.0), options.seed)?;
+    let double = fast_clocks::fast_clock(2.0, options.extent(20.0, 60.0), options.seed)?;
     figures.add("speedhack_2x_gain_s", double.gained)?;
-    let little = clocks::fast_clock(1.04, 60.0, options.seed)?;
+    let little = fast_clocks::fast_clock(1.04, 60.0, options.seed)?;
     figures.add("speedhack_104_flagged_s", little.flagged.unwrap_or(60.0))?;
-    let honest = clocks::measure_honest_clocks(options.extent(1.0 / 6.0, 10.0), options.seed)?;
+    let honest = fast_clocks::measure_honest_clocks(options.extent(1.0 / 6.0, 10.0), options.seed)?;
     let note = format!("{} of {} moves withheld", honest.withheld, honest.moves);
     figures.add_noted("honest_flags_10h", honest.flags as f64, note)
 }

@@ -1,9 +1,7 @@
 //! Smoothness of remote pawns: drawn poses against ground truth.
 
-mod bytes;
-mod clocks;
-mod cost;
 mod discontinuities;
+mod drawing_cost;
 mod error_metrics;
 mod extrapolation;
 mod headless_client;
@@ -13,8 +11,10 @@ mod link;
 mod playout;
 mod replicated;
 mod rider;
+mod server_clock_accuracy;
 mod server_time;
 mod truth;
+mod update_bytes;
 
 use std::path::PathBuf;
 
@@ -37,15 +37,15 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     let mut figures = Figures::default();
 
     // Timings first, before the other measurements heat up the machine.
-    cost::add(&mut figures, &plan)?;
+    drawing_cost::add(&mut figures, &plan)?;
     interpolation::add(&mut figures, &plan)?;
     playout::add(&mut figures, &plan)?;
     extrapolation::add(&mut figures, &plan)?;
     discontinuities::add(&mut figures, &plan)?;
     rider::add(&mut figures, &plan)?;
     replicated::add(&mut figures, &plan)?;
-    clocks::add(&mut figures, &plan)?;
+    server_clock_accuracy::add(&mut figures, &plan)?;
     server_time::add(&mut figures, &plan)?;
-    bytes::add(&mut figures, &plan)?;
+    update_bytes::add(&mut figures, &plan)?;
     Ok(figures)
 }

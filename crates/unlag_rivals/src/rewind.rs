@@ -240,7 +240,7 @@ fn checked(layout: Layout, crowds: u64) -> Result<CheckedAnswers, String> {
         for (side, wrong) in sides.into_iter().zip(&mut checked.wrong) {
             side.round()?;
             for ((ray, truth), answer) in crowd.rays.iter().zip(&truths).zip(side.answers()) {
-                *wrong += usize::from(truth.judge(ray, &crowd.targets, answer) != AnswerCheck::Right);
+                *wrong += usize::from(truth.check(ray, &crowd.targets, answer) != AnswerCheck::Right);
             }
         }
     }

@@ -13,7 +13,7 @@
 
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../unlag_lab/src/smoothing/error_metrics.rs"]
-mod judge;
+mod error_metrics;
 mod lightyear_side;
 mod link;
 mod truth;
@@ -26,7 +26,7 @@ use bevy_unlag_core::Snapshot;
 use lightyear::prelude::InterpolationConfig;
 
 use crate::{figures::Figures, scene::TICK};
-use judge::{DrawnSample, Runs, measure_errors};
+use error_metrics::{DrawnSample, Runs, measure_errors};
 use link::Link;
 use truth::{Path, Truth};
 

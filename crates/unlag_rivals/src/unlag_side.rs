@@ -166,7 +166,11 @@ impl Side for UnlagSide {
 
     fn counts(&self) -> Counts {
         let stats = self.client.world().get::<PredictionStats>(self.pawn[0]).copied().unwrap_or_default();
-        Counts { corrections: stats.corrections + u64::from(stats.server_changes()), ticks: stats.replayed, steps: stats.replayed }
+        Counts {
+            corrections: stats.corrections + u64::from(stats.server_changes()),
+            ticks: stats.replayed,
+            steps: stats.replayed,
+        }
     }
 
     fn predicted(&self) -> usize {

@@ -13,7 +13,7 @@ use bevy_unlag_core::{BitWriter, Wire};
 use bevy_unlag_lightyear::fuzzing::example_messages;
 
 #[allow(dead_code, reason = "the client uses more of it")]
-#[path = "../../../crates/bevy_unlag_lightyear/src/snapshots/encoding.rs"]
+#[path = "../../../crates/bevy_unlag_lightyear/src/snapshots/snapshot_message.rs"]
 mod message;
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../../crates/bevy_unlag_prediction/tests/integration/properties/walker.rs"]

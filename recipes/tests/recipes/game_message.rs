@@ -40,12 +40,12 @@ fn server(app: &mut App) {
         .add_systems(Startup, |mut commands: Commands| {
             commands.spawn((Door { number: 7, open: false }, Transform::from_xyz(0.0, 0.0, -14.0)));
         })
-        .validate_game_message::<OpenDoor, _>(judge)
+        .validate_game_message::<OpenDoor, _>(validate)
         .add_systems(Update, open);
 }
 
 /// Runs for each request, before the game can read it.
-fn judge(
+fn validate(
     request: InRef<Received<OpenDoor>>,
     players: Query<&SoldierState>,
     doors: Query<(&Door, &Transform)>,

@@ -55,7 +55,7 @@ fn ground(scene: Res<Scene>, mut config: ResMut<CapsuleConfig>, mut commands: Co
 
 /// Observations of the server.
 #[derive(Resource, Default)]
-struct Seen {
+struct ServerRecord {
     /// Causes of the differences that the server found, with their sizes in metres.
     causes: Vec<(CorrectionCause, f32)>,
     /// Shooter, shot and target of each damage.
@@ -68,7 +68,7 @@ fn scene_server(scene: Scene) -> App {
         .add_plugins(UnlagServerPlugins::default())
         .insert_resource(scene)
         .init_resource::<Pawns>()
-        .init_resource::<Seen>()
+        .init_resource::<ServerRecord>()
         .add_systems(
             Startup,
             (ground, |scene: Res<Scene>, mut commands: Commands| {
@@ -100,7 +100,7 @@ fn watch(
     mut found: MessageReader<ServerCorrection<Soldier>>,
     mut damage: MessageReader<Damage>,
     names: Query<&NetId>,
-    mut seen: ResMut<Seen>,
+    mut seen: ResMut<ServerRecord>,
 ) {
     seen.causes.extend(found.read().map(|found| (found.cause, found.error)));
     for hit in damage.read() {
@@ -235,7 +235,7 @@ fn changes_on_a_slope_cause_no_correction() {
             outcome.corrections,
             0,
             "seed {seed}: {:?}",
-            outcome.game.server.world().resource::<Seen>().causes
+            outcome.game.server.world().resource::<ServerRecord>().causes
         );
     }
 }
@@ -249,7 +249,7 @@ fn changes_at_full_speed_and_in_the_air_cause_no_correction() {
             outcome.corrections,
             0,
             "seed {seed}: {:?}",
-            outcome.game.server.world().resource::<Seen>().causes
+            outcome.game.server.world().resource::<ServerRecord>().causes
         );
     }
 }
@@ -262,7 +262,7 @@ fn changes_between_two_pawns_that_touch_cause_no_correction() {
             outcome.corrections,
             0,
             "seed {seed}: {:?}",
-            outcome.game.server.world().resource::<Seen>().causes
+            outcome.game.server.world().resource::<ServerRecord>().causes
         );
     }
 }
@@ -273,7 +273,7 @@ fn changes_between_two_pawns_that_touch_cause_no_correction() {
 fn changes_between_two_pawns_that_block_each_other_cause_corrections_of_contact_only() {
     for seed in SEEDS {
         let outcome = run(Scene::Blocking, seed, 12);
-        let causes = &outcome.game.server.world().resource::<Seen>().causes;
+        let causes = &outcome.game.server.world().resource::<ServerRecord>().causes;
         // Some are `Unknown`: by then the server has moved the pawn on, away from the other one.
         use CorrectionCause::{MissingMoves, OtherPawn, Unknown};
         let of_contact = |cause| matches!(cause, OtherPawn | MissingMoves | Unknown);
@@ -292,7 +292,7 @@ fn changes_under_fire_cause_no_correction_and_shots_hit_the_pawn_that_was_drawn(
         assert_eq!(outcome.corrections, 0, "seed {seed}");
         let game = &mut outcome.game;
         let shooter = game.clients[1].world().resource::<Shots>();
-        let damage = &game.server.world().resource::<Seen>().damage;
+        let damage = &game.server.world().resource::<ServerRecord>().damage;
         for (shot, drawn) in &shooter.fired {
             let verdict = shooter.verdicts.iter().find(|verdict| verdict.shot == *shot);
             let Some(ShotVerdict { result, .. }) = verdict else { continue };

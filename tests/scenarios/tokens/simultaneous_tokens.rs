@@ -8,7 +8,7 @@ use lightyear::{
     prelude::LinkOf,
 };
 
-use super::{hostile::request, *};
+use super::{invalid_tokens::request, *};
 
 /// Some frames of latency each way, so that the handshake takes several frames.
 const FAR: LinkConditions = LinkConditions { latency: Duration::from_millis(40), ..LinkConditions::PERFECT };

@@ -47,7 +47,7 @@ fn insert_body<C: Character>(
 fn apply_class<C: Character>(
     (config, bodies): (Option<Res<C::Config>>, Option<Res<ClassBodies<C>>>),
     mut pawns: Query<Pawn<C>>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
     mut commands: Commands,
 ) {
     let Some(config) = config else { return };
@@ -64,7 +64,7 @@ fn apply_class<C: Character>(
         }
         let class = known_class::<C>(&config, wanted);
         if let Some(unknown) = wanted.filter(|wanted| *wanted != class) {
-            report_unknown_class::<C>(unknown, &mut findings);
+            report_unknown_class::<C>(unknown, &mut diagnostics);
         }
         if given.is_none_or(|given| given.class != class) {
             body::give::<C>(&mut commands.entity(pawn), &config, bodies.as_deref(), class);
@@ -77,8 +77,8 @@ fn known_class<C: Character>(config: &C::Config, class: Option<PawnClass>) -> Pa
     class.filter(|class| C::has_class(config, *class)).unwrap_or_default()
 }
 
-fn report_unknown_class<C: Character>(class: PawnClass, findings: &mut SetupDiagnostics) {
-    findings.report_each(SetupIssue::UnknownClass, || {
+fn report_unknown_class<C: Character>(class: PawnClass, diagnostics: &mut SetupDiagnostics) {
+    diagnostics.report_each(SetupIssue::UnknownClass, || {
         let model = core::any::type_name::<C>();
         format!(
             "a pawn of {model} is of class {}, which that has not, so class 0 applies: add the class to the \

@@ -53,7 +53,7 @@ pub(super) fn report_missing_controls<C: Character>(
     (time, setup): (Res<Time>, ControlSetup),
     pawns: Query<(Ref<MoveInput<C>>, Option<&InputAccumulator>, &C::State), With<LocalControl>>,
     (mut still_for, mut is_steered): (Local<f32>, Local<bool>),
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     let Some((issue, sentence)) = setup.missing().filter(|_| !*is_steered) else {
         *still_for = 0.0;
@@ -69,7 +69,7 @@ pub(super) fn report_missing_controls<C: Character>(
         }
     }
     if *still_for > PATIENCE && !*is_steered {
-        findings.report(issue, || {
+        diagnostics.report(issue, || {
             format!("nothing steers the own pawn of {}: {sentence}", core::any::type_name::<C>())
         });
     }
@@ -80,7 +80,7 @@ pub(super) fn report_unused_controls<C: Character>(
     time: Res<Time>,
     pawns: Query<(&InputAccumulator, &MoveInput<C>, &C::State), With<LocalControl>>,
     mut unused_for: Local<f32>,
-    mut findings: ResMut<SetupDiagnostics>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
     for (gather, input, state) in &pawns {
         let pressed = gather.current();
@@ -93,7 +93,7 @@ pub(super) fn report_unused_controls<C: Character>(
         if *unused_for > PATIENCE {
             // Once for each model.
             *unused_for = f32::NEG_INFINITY;
-            findings.report_each(SetupIssue::UnusedControls, || {
+            diagnostics.report_each(SetupIssue::UnusedControls, || {
                 let model = core::any::type_name::<C>();
                 format!(
                     "the player presses keys, and the input of the own pawn of {model} stays neutral: convert the \

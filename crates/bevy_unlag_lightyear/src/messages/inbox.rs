@@ -187,8 +187,8 @@ fn open(
     }
     let queue = if reliable { world.resource::<MessageLimits>().reliable_queue } else { 0 };
     if let MessageSource::Client(link) = from
-        && let Some(mut inlet) = world.get_mut::<ReceiveLimits>(link)
-        && !inlet.allows(number, rules.per_second, queue, now)
+        && let Some(mut limits) = world.get_mut::<ReceiveLimits>(link)
+        && !limits.allows(number, rules.per_second, queue, now)
     {
         return Err(IngressRefusal::Rate.into());
     }
@@ -202,8 +202,8 @@ fn open(
         }
         None => None,
     };
-    let letter = Envelope { from, about, body, bytes: bytes.len() };
-    match (kind.deliver_message)(world, letter).map_err(|_| IngressRefusal::Content)? {
+    let envelope = Envelope { from, about, body, bytes: bytes.len() };
+    match (kind.deliver_message)(world, envelope).map_err(|_| IngressRefusal::Content)? {
         MessageVerdict::Accept => Ok(()),
         MessageVerdict::Reject => Err(IngressRefusal::Rejected.into()),
         MessageVerdict::Kick(number) => Err(Undelivered::Kick(number)),

@@ -129,22 +129,22 @@ pub(super) fn read_envelope_pawn(r: &mut BitReader<'_>) -> Result<Option<NetId>,
 
 fn deliver_message<M: Wire + Send + Sync + 'static>(
     world: &mut World,
-    mut letter: Envelope<'_>,
+    mut envelope: Envelope<'_>,
 ) -> Result<MessageVerdict, WireError> {
-    let message = M::read(&mut letter.body)?;
-    if letter.body.bytes_read() < letter.bytes {
+    let message = M::read(&mut envelope.body)?;
+    if envelope.body.bytes_read() < envelope.bytes {
         // Trailing bytes.
         return Err(WireError::Invalid);
     }
-    let received = Received { from: letter.from, about: letter.about, message };
-    let judge = match letter.from {
+    let received = Received { from: envelope.from, about: envelope.about, message };
+    let validator = match envelope.from {
         MessageSource::Server => None,
         MessageSource::Client(_) | MessageSource::Host => {
-            world.get_resource::<MessageValidator<M>>().map(|judge| judge.0)
+            world.get_resource::<MessageValidator<M>>().map(|validator| validator.0)
         }
     };
-    let verdict = judge.map_or(MessageVerdict::Accept, |judge| {
-        world.run_system_with(judge, &received).unwrap_or_else(|error| {
+    let verdict = validator.map_or(MessageVerdict::Accept, |validator| {
+        world.run_system_with(validator, &received).unwrap_or_else(|error| {
             error_once!("game messages are rejected because their validation system cannot run: {error}");
             MessageVerdict::Reject
         })

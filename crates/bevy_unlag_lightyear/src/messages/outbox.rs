@@ -101,7 +101,7 @@ pub struct Outgoing {
 #[query_data(mutable)]
 pub(super) struct LinkQuery {
     link: Entity,
-    outlet: &'static mut ReliableSendQueue,
+    queue: &'static mut ReliableSendQueue,
     ordered: &'static mut MessageSender<GameReliableMessage>,
     loose: &'static mut MessageSender<GameUnreliableMessage>,
     io: &'static Link,
@@ -162,24 +162,24 @@ impl Sender<'_, '_, '_> {
 
     fn give(&mut self, kind: &GameMessageType, line: &mut LinkQueryItem<'_, '_>, bytes: Vec<u8>) {
         let length = bytes.len();
-        if line.outlet.closed {
+        if line.queue.closed {
             self.stats.unsent += 1;
         } else if kind.rules.delivery == Delivery::Unreliable {
             let snapshots = &mut line.snapshots;
-            let fits = line.outlet.has_room()
+            let fits = line.queue.has_room()
                 && snapshots.as_mut().is_none_or(|snapshots| snapshots.spend_if_idle(length));
             if fits {
-                line.outlet.spend(length);
+                line.queue.spend(length);
                 line.loose.send::<GameUnreliableChannel>(GameUnreliableMessage(bytes));
                 self.bandwidth.count(self.class(), length, 1);
                 self.stats.sent += 1;
             } else {
                 self.stats.dropped_for_budget += 1;
             }
-        } else if line.outlet.push(bytes, self.limits.reliable_queue) {
+        } else if line.queue.push(bytes, self.limits.reliable_queue) {
             self.stats.sent += 1;
         } else {
-            line.outlet.close();
+            line.queue.close();
             self.stats.overflowed += 1;
             self.stats.unsent += 1;
             let (most, entity) = (self.limits.reliable_queue, line.link);
@@ -194,7 +194,7 @@ impl Sender<'_, '_, '_> {
 
     /// Passes queued reliable messages to lightyear, as far as the budget allows.
     fn pump(&mut self, line: &mut LinkQueryItem<'_, '_>, rate: f32) {
-        while let Some(bytes) = line.outlet.next(rate, line.io.stats.rtt) {
+        while let Some(bytes) = line.queue.next(rate, line.io.stats.rtt) {
             if let Some(snapshots) = &mut line.snapshots {
                 snapshots.spend(bytes.len());
             }
@@ -216,13 +216,13 @@ pub(super) fn send(
     let server = routes.side.as_deref() == Some(&Side::Server);
     let everyone = everyone.as_deref().filter(|_| server);
     let (stats, bandwidth, commands) = (&mut *stats, &mut *bandwidth, &mut commands);
-    let mut post = Sender { limits: &limits, stats, bandwidth, commands, server };
+    let mut sender = Sender { limits: &limits, stats, bandwidth, commands, server };
     for mut line in &mut links {
         let rate = line.rate(&limits, everyone);
-        line.outlet.refill(rate, time.delta());
+        line.queue.refill(rate, time.delta());
     }
     let Outgoing { items, unsent, allowances } = &mut *outgoing;
-    post.stats.unsent += core::mem::take(unsent);
+    sender.stats.unsent += core::mem::take(unsent);
     allowances.resize_with(kinds.all.len(), RateLimiter::default);
     for QueuedMessage { kind: number, target, body } in items.drain(..) {
         let Some(kind) = kinds.all.get(number) else { continue };
@@ -236,7 +236,7 @@ pub(super) fn send(
                         "cannot send a {} about {pawn}: the entity has no NetId or is despawned",
                         kind.name
                     );
-                    post.stats.unsent += 1;
+                    sender.stats.unsent += 1;
                     continue;
                 }
             },
@@ -247,32 +247,32 @@ pub(super) fn send(
         let routed = match (kind.rules.direction, target) {
             (MessageDirection::ToServer, MessageTarget::All | MessageTarget::About(_)) => {
                 if !allowances[number].take(kind.rules.per_second, SENT_BURST, 1.0, time.elapsed()) {
-                    post.stats.limited += 1;
+                    sender.stats.limited += 1;
                     continue;
                 }
                 if server {
                     incoming.put(MessageSource::Host, delivery, bytes);
-                    post.stats.sent += 1;
+                    sender.stats.sent += 1;
                     continue;
                 }
-                links.iter_mut().next().map(|mut line| post.give(kind, &mut line, bytes))
+                links.iter_mut().next().map(|mut line| sender.give(kind, &mut line, bytes))
             }
             (MessageDirection::ToOwner, MessageTarget::About(pawn)) if server => {
                 if routes.is_host_s(pawn) {
                     incoming.put(MessageSource::Server, delivery, bytes);
-                    post.stats.sent += 1;
+                    sender.stats.sent += 1;
                     continue;
                 }
                 let line = routes.owner(pawn).and_then(|owner| links.get_mut(owner).ok());
-                line.map(|mut line| post.give(kind, &mut line, bytes))
+                line.map(|mut line| sender.give(kind, &mut line, bytes))
             }
             (MessageDirection::ToOwner, MessageTarget::Link(link)) if server => {
-                links.get_mut(link).ok().map(|mut line| post.give(kind, &mut line, bytes))
+                links.get_mut(link).ok().map(|mut line| sender.give(kind, &mut line, bytes))
             }
             (MessageDirection::ToEveryone, MessageTarget::All | MessageTarget::About(_)) if server => {
                 for mut line in &mut links {
                     if routes.sees(line.sees, target) {
-                        post.give(kind, &mut line, bytes.clone());
+                        sender.give(kind, &mut line, bytes.clone());
                     }
                 }
                 incoming.put(MessageSource::Server, delivery, bytes);
@@ -286,10 +286,10 @@ pub(super) fn send(
                 None
             }
         };
-        post.stats.unsent += u64::from(routed.is_none());
+        sender.stats.unsent += u64::from(routed.is_none());
     }
     for mut line in &mut links {
         let rate = line.rate(&limits, everyone);
-        post.pump(&mut line, rate);
+        sender.pump(&mut line, rate);
     }
 }

@@ -120,21 +120,21 @@ impl ReliableSendQueue {
 pub(super) fn account(
     mut links: Query<(&Transport, &mut ReliableSendQueue, Option<&mut SnapshotSendQueue>), With<Link>>,
 ) {
-    for (transport, mut outlet, mut snapshots) in &mut links {
-        if outlet.in_flight.is_empty() {
+    for (transport, mut queue, mut snapshots) in &mut links {
+        if queue.in_flight.is_empty() {
             continue;
         }
         let Some(channel) = transport.channel_send(ChannelKind::of::<GameReliableChannel>()) else {
             continue;
         };
         for id in channel.messages_sent() {
-            let again = outlet.left(id.0);
+            let again = queue.left(id.0);
             if let Some(snapshots) = &mut snapshots {
                 snapshots.spend(again);
             }
         }
         for id in channel.message_acks() {
-            outlet.acked(id.0);
+            queue.acked(id.0);
         }
     }
 }
@@ -147,14 +147,14 @@ mod tests {
     const RTT: Duration = Duration::from_millis(100);
 
     /// Simulates `count` frames of a link on which acknowledgements arrive `delay` frames later, or never.
-    fn frames(outlet: &mut ReliableSendQueue, count: usize, delay: Option<usize>, rate: f32) -> Vec<usize> {
-        let (mut on_the_way, mut next) = (VecDeque::new(), outlet.first);
+    fn frames(queue: &mut ReliableSendQueue, count: usize, delay: Option<usize>, rate: f32) -> Vec<usize> {
+        let (mut on_the_way, mut next) = (VecDeque::new(), queue.first);
         (0..count)
             .map(|frame| {
-                outlet.refill(rate, FRAME);
+                queue.refill(rate, FRAME);
                 let mut left = 0;
-                while outlet.next(rate, RTT).is_some() {
-                    outlet.left(next);
+                while queue.next(rate, RTT).is_some() {
+                    queue.left(next);
                     on_the_way.push_back((frame, next));
                     next = next.wrapping_add(1);
                     left += 1;
@@ -162,7 +162,7 @@ mod tests {
                 while let Some((_, id)) =
                     delay.and_then(|delay| on_the_way.pop_front_if(|(sent, _)| *sent + delay <= frame))
                 {
-                    outlet.acked(id);
+                    queue.acked(id);
                 }
                 left
             })
@@ -171,15 +171,15 @@ mod tests {
 
     #[test]
     fn few_messages_are_sent_immediately_and_a_flood_at_the_rate() {
-        let mut outlet = ReliableSendQueue { first: u16::MAX - 20, ..default() };
-        outlet.refill(8_000.0, Duration::from_secs(9));
-        (0..3).for_each(|_| assert!(outlet.push(vec![0; 40], 256)));
-        assert_eq!(frames(&mut outlet, 1, Some(10), 8_000.0), [3]);
-        (0..3).for_each(|id| outlet.acked((u16::MAX - 20).wrapping_add(id)));
-        assert_eq!((outlet.waiting(), outlet.bytes_in_flight), (0, 0));
+        let mut queue = ReliableSendQueue { first: u16::MAX - 20, ..default() };
+        queue.refill(8_000.0, Duration::from_secs(9));
+        (0..3).for_each(|_| assert!(queue.push(vec![0; 40], 256)));
+        assert_eq!(frames(&mut queue, 1, Some(10), 8_000.0), [3]);
+        (0..3).for_each(|id| queue.acked((u16::MAX - 20).wrapping_add(id)));
+        assert_eq!((queue.waiting(), queue.bytes_in_flight), (0, 0));
 
-        (0..200).for_each(|_| assert!(outlet.push(vec![0; 100], 256)));
-        let left = frames(&mut outlet, 100, Some(10), 8_000.0);
+        (0..200).for_each(|_| assert!(queue.push(vec![0; 100], 256)));
+        let left = frames(&mut queue, 100, Some(10), 8_000.0);
         let sum: usize = left.iter().sum();
         // A second's worth, plus the accumulated quarter of a second.
         assert!((78..=102).contains(&sum) && left[0] <= 21, "{left:?}");
@@ -188,45 +188,45 @@ mod tests {
 
     #[test]
     fn link_without_acknowledgements_gets_at_most_one_round_trip_of_messages() {
-        let mut outlet = ReliableSendQueue::default();
+        let mut queue = ReliableSendQueue::default();
         let mut taken = 0;
         for _ in 0..400 {
-            taken += usize::from(outlet.push(vec![0; 100], 256));
+            taken += usize::from(queue.push(vec![0; 100], 256));
         }
         assert_eq!(taken, 256, "the queue is bounded");
-        let left: usize = frames(&mut outlet, 1_000, None, 8_000.0).iter().sum();
+        let left: usize = frames(&mut queue, 1_000, None, 8_000.0).iter().sum();
         assert_eq!(left, 28, "8,000 bytes a second for 350 ms");
-        assert_eq!(outlet.waiting(), 256);
+        assert_eq!(queue.waiting(), 256);
         // Retransmissions are charged, too.
-        let credit = outlet.credit[0];
-        assert_eq!((outlet.left(3), outlet.credit[0]), (100, credit - 100.0));
-        outlet.close();
-        assert!(outlet.closed && outlet.waiting() == 0);
+        let credit = queue.credit[0];
+        assert_eq!((queue.left(3), queue.credit[0]), (100, credit - 100.0));
+        queue.close();
+        assert!(queue.closed && queue.waiting() == 0);
     }
 
     #[test]
     fn unacknowledged_message_limits_how_far_later_ones_may_be_ahead() {
-        let mut outlet = ReliableSendQueue::default();
+        let mut queue = ReliableSendQueue::default();
         for _ in 0..400 {
-            let _ = outlet.push(vec![0; 2], 1_000);
+            let _ = queue.push(vec![0; 2], 1_000);
         }
-        outlet.refill(1e6, Duration::from_secs(1));
-        assert_eq!(core::iter::from_fn(|| outlet.next(1e6, RTT)).count(), 255);
-        (1..255).for_each(|id| outlet.acked(id));
-        (1..300).for_each(|id| outlet.acked(id));
-        assert_eq!((outlet.next(1e6, RTT), outlet.waiting()), (None, 400), "the server would keep too much");
-        assert_eq!(outlet.bytes_in_flight, 2);
-        outlet.acked(0);
-        assert_eq!((outlet.waiting(), outlet.bytes_in_flight, outlet.first), (145, 0, 255));
-        outlet.acked(7);
-        assert!(outlet.next(1e6, RTT).is_some());
+        queue.refill(1e6, Duration::from_secs(1));
+        assert_eq!(core::iter::from_fn(|| queue.next(1e6, RTT)).count(), 255);
+        (1..255).for_each(|id| queue.acked(id));
+        (1..300).for_each(|id| queue.acked(id));
+        assert_eq!((queue.next(1e6, RTT), queue.waiting()), (None, 400), "the server would keep too much");
+        assert_eq!(queue.bytes_in_flight, 2);
+        queue.acked(0);
+        assert_eq!((queue.waiting(), queue.bytes_in_flight, queue.first), (145, 0, 255));
+        queue.acked(7);
+        assert!(queue.next(1e6, RTT).is_some());
     }
 
     #[test]
     fn message_larger_than_the_budget_is_still_sent() {
-        let mut outlet = ReliableSendQueue::default();
-        (0..5).for_each(|_| assert!(outlet.push(vec![0; 1_000], 256)));
-        let left: usize = frames(&mut outlet, 600, Some(10), 1_000.0).iter().sum();
+        let mut queue = ReliableSendQueue::default();
+        (0..5).for_each(|_| assert!(queue.push(vec![0; 1_000], 256)));
+        let left: usize = frames(&mut queue, 600, Some(10), 1_000.0).iter().sum();
         assert_eq!(left, 5);
     }
 }

@@ -8,7 +8,7 @@ use bevy_unlag_core::{NetRole, ServerLeft, Tick};
 
 use super::{
     PawnStateTypes, PawnStates,
-    encoding::{self, Change},
+    state_change::{self, Change},
 };
 use crate::{
     bandwidth::ServerMessages,
@@ -82,7 +82,7 @@ fn collect(
 ) {
     for message in messages.take() {
         let room = MAX_WAITING - waiting.0.len().min(MAX_WAITING);
-        let changes = encoding::read(&message.0);
+        let changes = state_change::read(&message.0);
         dropped.overflowed += changes.len().saturating_sub(room) as u64;
         waiting.0.extend(changes.into_iter().take(room).map(|change| (time.elapsed(), change)));
     }

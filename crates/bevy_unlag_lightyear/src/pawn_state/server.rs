@@ -7,7 +7,7 @@ use lightyear::prelude::{server::ClientOf, *};
 
 use super::{
     MAX_VALUE_BYTES, PawnStates, StoredState,
-    encoding::{self, Change},
+    state_change::{self, Change},
 };
 use crate::{
     bandwidth::Bandwidth, pawn::ReplicatedPawn, pawn_event::EVENT, protocol::PawnStateMessage,
@@ -106,7 +106,7 @@ fn send(
             let predicted = change.kind & EVENT != 0 && owner.is_some_and(|owner| owner.owner == entity);
             !predicted && filters.shows(visible, *pawn)
         });
-        encoding::write(tick.0, seen.map(|(_, change)| change), |message| {
+        state_change::write(tick.0, seen.map(|(_, change)| change), |message| {
             bandwidth.send(&mut link, message);
         });
     }

@@ -131,12 +131,15 @@ fn close(
     }
 }
 
-fn receive_shutdown(mut messages: ServerMessages<ShutdownMessage>, mut heard: MessageWriter<ServerShutdown>) {
+fn receive_shutdown(
+    mut messages: ServerMessages<ShutdownMessage>,
+    mut writer: MessageWriter<ServerShutdown>,
+) {
     for message in messages.take() {
         if let Ok(millis) = u32::from_bytes(&message.0) {
             let shutdown = ServerShutdown { left: Duration::from_millis(u64::from(millis)) };
             warn!("{shutdown}");
-            heard.write(shutdown);
+            writer.write(shutdown);
         }
     }
 }

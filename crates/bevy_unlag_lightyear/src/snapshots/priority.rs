@@ -4,7 +4,7 @@ use bevy::{ecs::entity::EntityHashMap, prelude::*};
 
 use bevy_unlag_smoothing::SentSnapshots;
 
-use super::encoding::{HEAD_BYTES, NAME_BITS};
+use super::snapshot_message::{HEAD_BYTES, NAME_BITS};
 use crate::budget::SnapshotSendQueue;
 
 /// A pawn with a snapshot that could be sent now.
@@ -41,13 +41,13 @@ impl SnapshotQueue {
     /// pawn grows with each round in which it is deferred.
     pub(super) fn choose(
         &mut self,
-        outlet: &mut SnapshotSendQueue,
+        send_queue: &mut SnapshotSendQueue,
         candidates: &mut Vec<Candidate>,
         mut weight: impl FnMut(&Candidate) -> f32,
     ) {
         let all: f32 = candidates.iter().map(Candidate::bytes).sum();
-        outlet.is_deferring = HEAD_BYTES as f32 + all > outlet.credit && !candidates.is_empty();
-        if !outlet.is_deferring {
+        send_queue.is_deferring = HEAD_BYTES as f32 + all > send_queue.credit && !candidates.is_empty();
+        if !send_queue.is_deferring {
             for one in candidates {
                 self.deferred.remove(&one.entity);
             }
@@ -57,7 +57,7 @@ impl SnapshotQueue {
             one.priority = self.deferred.get(&one.entity).copied().unwrap_or(0.0) + weight(one);
         }
         candidates.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority).then(a.index.cmp(&b.index)));
-        let mut left = outlet.credit - HEAD_BYTES as f32;
+        let mut left = send_queue.credit - HEAD_BYTES as f32;
         let fit = candidates.iter().take_while(|one| {
             left -= one.bytes();
             left >= 0.0
@@ -114,40 +114,40 @@ mod tests {
         bytes_per_second: u32,
         weight: impl Fn(usize) -> f32,
     ) -> (Vec<u32>, u32, SnapshotQueue, SnapshotSendQueue) {
-        let (mut queue, mut outlet) = (SnapshotQueue::default(), SnapshotSendQueue::default());
+        let (mut queue, mut send_queue) = (SnapshotQueue::default(), SnapshotSendQueue::default());
         let mut sent = vec![0; 40];
         let mut longest = vec![0u32; 40];
         let mut since = vec![0u32; 40];
         let mut bytes = 0.0;
         for _ in 0..2_000 {
-            outlet.refill(DownlinkBudget { bytes_per_second }, 0.05);
+            send_queue.refill(DownlinkBudget { bytes_per_second }, 0.05);
             let mut candidates: Vec<_> = (0..40).map(|i| Candidate::new(pawn(i), i, 100)).collect();
-            queue.choose(&mut outlet, &mut candidates, |one| weight(one.index));
+            queue.choose(&mut send_queue, &mut candidates, |one| weight(one.index));
             assert!(candidates.is_sorted_by_key(|one| one.index));
             since.iter_mut().for_each(|since| *since += 1);
             for one in &candidates {
                 sent[one.index] += 1;
                 since[one.index] = 0;
-                outlet.spend(13);
+                send_queue.spend(13);
                 bytes += 13.0;
             }
             longest.iter_mut().zip(&since).for_each(|(longest, since)| *longest = (*longest).max(*since));
         }
         assert!(bytes <= f64::from(bytes_per_second) * 100.0 + 1_300.0, "{bytes} bytes in 100 s");
-        (sent, longest.into_iter().max().unwrap_or(0), queue, outlet)
+        (sent, longest.into_iter().max().unwrap_or(0), queue, send_queue)
     }
 
     #[test]
     fn sufficient_budget_sends_every_pawn_in_every_round() {
-        let (sent, longest, queue, mut outlet) = assert_budget_and_count_rounds(64_000, |_| 1.0);
+        let (sent, longest, queue, mut send_queue) = assert_budget_and_count_rounds(64_000, |_| 1.0);
         assert!(sent.iter().all(|&sent| sent == 2_000) && longest == 0);
-        assert!(queue.deferred.is_empty() && outlet.spend_if_idle(20));
+        assert!(queue.deferred.is_empty() && send_queue.spend_if_idle(20));
     }
 
     #[test]
     fn short_budget_prefers_near_pawns_and_starves_no_pawn() {
         // Enough for ten of the forty pawns in each round; five of them are near.
-        let (sent, longest, _, mut outlet) =
+        let (sent, longest, _, mut send_queue) =
             assert_budget_and_count_rounds(2_800, |i| if i < 5 { 1.0 } else { 0.05 });
         for (index, &rounds) in sent.iter().enumerate() {
             if index < 5 {
@@ -157,7 +157,7 @@ mod tests {
             }
         }
         assert!(longest < 25, "a pawn was deferred for {longest} rounds");
-        assert!(!outlet.spend_if_idle(1), "a tracer was sent while pawns are deferred");
+        assert!(!send_queue.spend_if_idle(1), "a tracer was sent while pawns are deferred");
     }
 
     #[test]
@@ -182,9 +182,9 @@ mod tests {
 
     #[test]
     fn despawned_pawns_are_removed_from_the_deferred_ones() {
-        let (mut queue, mut outlet) = (SnapshotQueue::default(), SnapshotSendQueue::default());
+        let (mut queue, mut send_queue) = (SnapshotQueue::default(), SnapshotSendQueue::default());
         let mut candidates = vec![Candidate::new(pawn(1), 0, 100), Candidate::new(pawn(2), 1, 100)];
-        queue.choose(&mut outlet, &mut candidates, |_| 1.0);
+        queue.choose(&mut send_queue, &mut candidates, |_| 1.0);
         assert!(candidates.is_empty() && queue.deferred.len() == 2);
         queue.keep(|entity| entity == pawn(2));
         assert_eq!(queue.deferred.len(), 1);

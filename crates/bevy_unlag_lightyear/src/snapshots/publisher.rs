@@ -10,8 +10,8 @@ use bevy_unlag_smoothing::{PublishedPath, SentSnapshots};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::{
-    encoding,
     priority::{Candidate, SnapshotQueue, weight},
+    snapshot_message,
 };
 use crate::{
     bandwidth::Bandwidth, budget::SnapshotSendQueue, protocol::SnapshotMessage, server::SendSystems,
@@ -95,9 +95,9 @@ fn publish(
     >,
     mut logs: Query<(&ControlledBy, &mut SentSnapshots)>,
     mut bandwidth: ResMut<Bandwidth>,
-    mut desk: Local<PublishScratch>,
+    mut scratch: Local<PublishScratch>,
 ) {
-    let PublishScratch { last_tick, due, spare, candidates, living } = &mut *desk;
+    let PublishScratch { last_tick, due, spare, candidates, living } = &mut *scratch;
     spare.extend(due.drain(..).map(|due| due.bits));
     for (entity, id, mut path, (owner, departing), own, mode) in &mut pawns {
         if !is_due(*last_tick, tick.0, own.map_or(rate.snapshot_ticks, |own| own.0)) {
@@ -116,7 +116,7 @@ fn publish(
     living.extend(pawns.iter().map(|(_, id, ..)| *id));
     living.sort_unstable();
 
-    for (link, mut sender, mut queue, mut outlet, visible) in &mut links {
+    for (link, mut sender, mut queue, mut send_queue, visible) in &mut links {
         if due.is_empty() {
             continue;
         }
@@ -130,15 +130,15 @@ fn publish(
         queue.keep(|entity| pawns.contains(entity));
         let eye = || own_pose(link, pawns.iter().map(|(.., path, (owner, _), _, _)| (path, owner)));
         let mut eye_once = None;
-        queue.choose(&mut outlet, candidates, |one| {
+        queue.choose(&mut send_queue, candidates, |one| {
             let Some(own) = *eye_once.get_or_insert_with(eye) else { return 1.0 };
             let other = pawns.get(one.entity).ok().and_then(|(_, _, path, ..)| path.present());
             let look = own.rotation * Quat::from_rotation_x(own.pitch) * Vec3::NEG_Z;
             other.map_or(1.0, |other| weight(other.position - own.position, look))
         });
         let chosen = candidates.iter().map(|one| (due[one.index].id, &due[one.index].bits));
-        encoding::write(tick.0, chosen, |bytes| {
-            outlet.spend(bytes.len());
+        snapshot_message::write(tick.0, chosen, |bytes| {
+            send_queue.spend(bytes.len());
             bandwidth.send(&mut sender, bytes);
         });
 

@@ -26,7 +26,7 @@ const BUDGET_WINDOW_TICKS: i32 = 256;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
     /// Moment that the shot claimed; `None` for the present and for the server's own queries.
-    pub asked: Option<ViewTime>,
+    pub requested: Option<ViewTime>,
     /// Moment that is used; `None` for the present.
     pub time: Option<ViewTime>,
     /// Tick in which the shot arrived.
@@ -44,7 +44,7 @@ pub(crate) struct Moment<'a> {
 impl<'a> Moment<'a> {
     pub fn present(now: Tick, limits: &'a RewindLimits) -> Self {
         Self {
-            asked: None,
+            requested: None,
             time: None,
             arrived: now,
             oldest: None,
@@ -72,7 +72,7 @@ impl<'a> Moment<'a> {
         let complete =
             view.sent.is_none_or(|sent| sent.is_complete_since(oldest.tick.offset(-OMISSION_MARGIN_TICKS)));
         Self {
-            asked: Some(view.time),
+            requested: Some(view.time),
             time: Some(view.time),
             arrived,
             oldest: Some(oldest),
@@ -93,19 +93,19 @@ impl<'a> Moment<'a> {
         let used = limits.validate(view.time, admitted.arrived, tick_seconds, view.round_trip)?;
         let on = limits.mode == RewindMode::On;
         // Without rewind the claimed view is ignored.
-        Ok(Self { asked: on.then_some(view.time), time: on.then_some(used), ..admitted })
+        Ok(Self { requested: on.then_some(view.time), time: on.then_some(used), ..admitted })
     }
 
     /// Returns the same view at a later time. The snapshots from which the screen drew that are not
     /// known, so those sent for that time are assumed.
     pub fn later(self, time: ViewTime) -> Self {
-        let asked = self.asked.or(self.time);
+        let requested = self.requested.or(self.time);
         let arrived = if time.tick.is_newer_than(self.arrived) { time.tick } else { self.arrived };
-        Self { asked, time: Some(time), arrived, ..self }
+        Self { requested, time: Some(time), arrived, ..self }
     }
 
-    pub fn judged(&self) -> RewoundTime {
-        RewoundTime { asked: self.asked.or(self.time), used: self.time }
+    pub fn rewound_time(&self) -> RewoundTime {
+        RewoundTime { requested: self.requested.or(self.time), used: self.time }
     }
 
     /// Returns the row of the table to search for nearby targets.
@@ -202,7 +202,7 @@ impl<'a> Moment<'a> {
         let wanted = time.later(i64::from(named.shift));
         let own = if wanted.since(newest) > 0 { newest } else { wanted };
         let own = self.oldest.filter(|oldest| own.since(*oldest) < 0).unwrap_or(own);
-        if own != wanted || self.judged().clamped() {
+        if own != wanted || self.rewound_time().clamped() {
             // The named snapshots do not apply to another moment.
             return self.implied(target, own);
         }

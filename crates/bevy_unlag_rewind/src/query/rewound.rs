@@ -83,7 +83,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     /// Returns the requested moment and the one that is used.
     #[must_use]
     pub fn time(&self) -> RewoundTime {
-        self.moment.judged()
+        self.moment.rewound_time()
     }
 
     /// Returns the pose of one target at this moment.

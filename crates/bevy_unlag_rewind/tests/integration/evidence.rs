@@ -271,7 +271,7 @@ fn evidence_notes_round_trip_and_do_not_change_the_replay() {
         let hit = answer.ok().filter(|_| index % 3 == 0);
         let claim = ClaimedTarget { target: NetId(index as u16), padding: 0.4 };
         let notes = EvidenceNotes {
-            claimed: evidence.time.asked.map(|asked| asked.later(77)),
+            claimed: evidence.time.requested.map(|requested| requested.later(77)),
             claim: (index % 2 == 0).then_some((claim, hit)),
             refused: (index % 5 == 0).then_some(index as u8),
         };

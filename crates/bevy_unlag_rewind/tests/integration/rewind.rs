@@ -238,11 +238,11 @@ fn views_before_the_match_start_are_refused() {
 fn view_beyond_the_cap_is_tested_at_the_cap_and_reported_as_clamped() {
     let mut range = Range::new(true);
     range.run(120);
-    let (asked, cap) = (ago(&range, 40.0), ago(&range, 25.6));
-    let (there, here) = (range.chest(asked), range.chest(cap));
-    let (miss, time) = range.cast_at_view(there, Some(asked), &[]).expect("the view must not be too old");
-    assert!(miss.is_err() && time.clamped() && time.asked == Some(asked), "{miss:?} {time:?}");
-    let (hit, time) = range.cast_at_view(here, Some(asked), &[]).expect("the view must not be too old");
+    let (requested, cap) = (ago(&range, 40.0), ago(&range, 25.6));
+    let (there, here) = (range.chest(requested), range.chest(cap));
+    let (miss, time) = range.cast_at_view(there, Some(requested), &[]).expect("the view must not be too old");
+    assert!(miss.is_err() && time.clamped() && time.requested == Some(requested), "{miss:?} {time:?}");
+    let (hit, time) = range.cast_at_view(here, Some(requested), &[]).expect("the view must not be too old");
     assert!(hit.is_ok() && time.used.is_some_and(|used| used.since(cap).abs() <= 1), "{hit:?} {time:?}");
 }
 

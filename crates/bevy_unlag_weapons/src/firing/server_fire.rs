@@ -23,11 +23,11 @@ pub(crate) fn add_server_weapon_input<M: MoveModel>(
     (arsenal, sampler, tick): (Res<Arsenal>, Res<PoseSampler>, Res<CurrentTick>),
 ) {
     for (mut trigger, aim, state, mut input) in &mut pawns {
-        let (arms, alive) = (&state.extension, is_alive::<M>(state));
-        input.0.extension = trigger.input(arms, alive);
+        let (weapons, alive) = (&state.extension, is_alive::<M>(state));
+        input.0.extension = trigger.input(weapons, alive);
         trigger.end_frame();
         let seconds = tick_seconds::<M>(state, &sampler);
-        if !alive || !trigger.wants_shot(arms, &input.0.extension, &arsenal, seconds) {
+        if !alive || !trigger.wants_shot(weapons, &input.0.extension, &arsenal, seconds) {
             continue;
         }
         trigger.pulled = false;
@@ -35,7 +35,7 @@ pub(crate) fn add_server_weapon_input<M: MoveModel>(
         let (yaw, pitch) = M::look(&input.0.body);
         let mut fire =
             FireInput::new(&ShooterView::new(None, eye), tick.0).with_aim(*aim, Aim { yaw, pitch });
-        if let Some((_, weapon)) = arms.weapon(&arsenal)
+        if let Some((_, weapon)) = weapons.weapon(&arsenal)
             && weapon.spread.source == SpreadSource::Client
         {
             // Such a weapon trusts its shooter.

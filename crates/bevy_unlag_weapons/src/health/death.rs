@@ -81,13 +81,13 @@ impl DamageEntry {
     }
 }
 
-type Vitals<'a> = (&'a mut Health, &'a mut LastAttacker, Option<&'a SpawnProtection>);
+type HealthQuery<'a> = (&'a mut Health, &'a mut LastAttacker, Option<&'a SpawnProtection>);
 
 pub(super) fn apply_damage(
     mut damage: MessageReader<Damage>,
     mut hazards: MessageReader<Hazard>,
     (tick, fixed, rules): (Res<CurrentTick>, Res<Time<Fixed>>, Res<RespawnRules>),
-    mut pawns: Query<Vitals>,
+    mut pawns: Query<HealthQuery>,
     mut scores: Query<&mut PlayerScore>,
     everyone: Query<Option<&Team>>,
     mut died: MessageWriter<Died>,

@@ -75,7 +75,7 @@ impl Impact {
             self.splash(&splash, flight, (air, then), blasts);
         }
         let shot = (flight.shot.shooter, flight.launch.weapon, flight.launch.shot);
-        write_damage(&blasts.struck, shot, &mut output.answers);
+        write_damage(&blasts.struck, shot, &mut output.shot_output);
         let others = blasts.struck.iter().filter(|struck| struck.hit.entity != flight.shot.shooter);
         others.map(|struck| (struck.hit.target, struck.hit.group)).collect()
     }

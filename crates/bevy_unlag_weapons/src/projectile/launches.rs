@@ -33,7 +33,7 @@ pub(crate) struct PendingLaunch {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LaunchView {
     /// The view time that the screen showed, before limits.
-    asked: Option<ViewTime>,
+    requested: Option<ViewTime>,
     overrides: [StampOverride; MAX_OVERRIDES],
     named: usize,
     bases: Option<ViewTime>,
@@ -50,9 +50,16 @@ impl LaunchView {
     pub fn of(view: Option<&QueryView>) -> Self {
         let Some(view) = view else { return Self::default() };
         let QueryView { bases, queued_ticks, round_trip, .. } = *view;
-        let (asked, limits) = (Some(view.time), view.limits.copied());
-        let mut seen =
-            Self { asked, bases, queued_ticks, round_trip, limits, sent: view.sent.is_some(), ..default() };
+        let (requested, limits) = (Some(view.time), view.limits.copied());
+        let mut seen = Self {
+            requested,
+            bases,
+            queued_ticks,
+            round_trip,
+            limits,
+            sent: view.sent.is_some(),
+            ..default()
+        };
         for (slot, named) in seen.overrides.iter_mut().zip(view.overrides) {
             *slot = *named;
             seen.named += 1;
@@ -70,11 +77,11 @@ impl LaunchView {
     pub fn view(&self, fired: ViewTime, since: Tick, now: Tick) -> QueryView<'_> {
         let queued_ticks = if now == since { self.queued_ticks } else { 0 };
         let overrides = &self.overrides[..self.named.min(MAX_OVERRIDES)];
-        let asked = self.asked.unwrap_or(fired);
+        let requested = self.requested.unwrap_or(fired);
         // Base times continue from their value in the tick of the shot, even if its view time was clamped.
-        let bases = self.bases.map(|bases| bases.later(asked.since(fired)));
+        let bases = self.bases.map(|bases| bases.later(requested.since(fired)));
         let (round_trip, limits) = (self.round_trip, self.limits.as_ref());
-        QueryView { overrides, bases, queued_ticks, round_trip, limits, ..QueryView::from(asked) }
+        QueryView { overrides, bases, queued_ticks, round_trip, limits, ..QueryView::from(requested) }
     }
 }
 

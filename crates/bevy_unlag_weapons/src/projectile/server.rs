@@ -78,7 +78,7 @@ pub(crate) struct ProjectileContext<'w, 's> {
 /// Messages about projectiles to clients and the game.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct ProjectileOutput<'w, 's> {
-    pub answers: ShotOutput<'w, 's>,
+    pub shot_output: ShotOutput<'w, 's>,
     launches: MessageWriter<'w, ProjectileLaunch>,
     ends: MessageWriter<'w, ProjectileEnd>,
 }
@@ -86,17 +86,17 @@ pub(crate) struct ProjectileOutput<'w, 's> {
 impl ProjectileOutput<'_, '_> {
     fn launched(&mut self, shooter: Entity, launch: ProjectileLaunch) {
         self.launches.write(launch);
-        self.answers.broadcast(shooter, ShotMessage::Launched(launch));
+        self.shot_output.broadcast(shooter, ShotMessage::Launched(launch));
     }
 
     /// Sends the end to all clients, and the hits to the shooter.
     fn ended(&mut self, flight: &ServerProjectile, end: ProjectileEnd, list: HitList) {
         let shooter = flight.shot.shooter;
         self.ends.write(end);
-        self.answers.broadcast(shooter, ShotMessage::Ended(end));
+        self.shot_output.broadcast(shooter, ShotMessage::Ended(end));
         let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
         let (shot, clamped) = (flight.launch.shot, flight.shot.clamped);
-        self.answers.send_verdict(shooter, ShotVerdict { shot, result, clamped });
+        self.shot_output.send_verdict(shooter, ShotVerdict { shot, result, clamped });
     }
 }
 
@@ -143,7 +143,7 @@ impl<'w, 's> ProjectileContext<'w, 's> {
         let full = own >= self.rules.per_shooter || flights.len() >= self.rules.total;
         let result = if full { ShotResult::Refused(ShotRefusal::TooMany) } else { ShotResult::Launched };
         let verdict = ShotVerdict { shot: shot.round.shot, result, clamped: shot.clamped };
-        output.answers.send_verdict(shot.shooter, verdict);
+        output.shot_output.send_verdict(shot.shooter, verdict);
         if full {
             return;
         }
@@ -233,9 +233,9 @@ impl<'w, 's> ProjectileContext<'w, 's> {
         let sent = self.sent.get(shot.shooter).ok().filter(|_| shot.seen.sent);
         let fired = shot.at.unwrap_or(flight.launch.time);
         let view = shot.seen.view(fired, flight.launched, self.tick.0);
-        let asked = view.time;
+        let requested = view.time;
         let then = self.query.at_validated(QueryView { sent, ..view }).with_filter(filter);
-        if time == asked { then } else { then.later(time) }
+        if time == requested { then } else { then.later(time) }
     }
 
     /// Simulates one tick of age.

@@ -184,7 +184,7 @@ fn reach(answer: &Result<TargetHit, Miss>) -> Option<f32> {
 pub(crate) fn write_damage(
     struck: &[ShotHit],
     (shooter, weapon, shot): (Entity, WeaponId, Tick),
-    answers: &mut ShotOutput,
+    output: &mut ShotOutput,
 ) {
     for (index, first) in struck.iter().enumerate() {
         let target = first.hit.entity;
@@ -207,7 +207,7 @@ pub(crate) fn write_damage(
             damage.throw += other.throw;
             damage.hits.count(other.hit.group);
         }
-        answers.damage.write(damage);
+        output.damage.write(damage);
     }
 }
 

@@ -31,7 +31,7 @@ const OMITTED_SNAPSHOT_MEMORY: i32 = 64;
 #[query_data(mutable)]
 pub(crate) struct Shooter {
     sent: Option<&'static SentSnapshots>,
-    ledger: Option<&'static mut ViewTimeValidator>,
+    validator: Option<&'static mut ViewTimeValidator>,
     round_trip: Option<&'static RoundTrip>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Shooter {
 pub(crate) struct ValidationClock<'w> {
     tick: Res<'w, CurrentTick>,
     sampler: Res<'w, PoseSampler>,
-    trust: Res<'w, ViewValidationConfig>,
+    config: Res<'w, ViewValidationConfig>,
 }
 
 /// A validated view, and whether its time differs from the claimed one.
@@ -94,8 +94,9 @@ impl ShooterItem<'_, '_> {
     /// Returns the lengths of the frames in which two moves were produced, in seconds; unlimited for trusted
     /// shooters.
     pub fn frame_lengths(&self, moves: [Tick; 2], clocks: &ValidationClock) -> [f32; 2] {
-        let frame =
-            |own| self.ledger.as_ref().map_or(1e3, |ledger| ledger.frame(own, &clocks.trust, clocks.dt()));
+        let frame = |own| {
+            self.validator.as_ref().map_or(1e3, |validator| validator.frame(own, &clocks.config, clocks.dt()))
+        };
         moves.map(frame)
     }
 
@@ -125,7 +126,7 @@ impl ShooterItem<'_, '_> {
             time: seen.time,
             moved: false,
             // Hosts and bots see the present.
-            blind: seen.time.is_none() && self.ledger.is_some(),
+            blind: seen.time.is_none() && self.validator.is_some(),
             bases: seen.bases.unwrap_or(ViewTime::at(step.tick)),
             overrides: ValidatedOverrides::all(seen.overrides()),
             queued_ticks: step.queued_ticks,
@@ -136,7 +137,7 @@ impl ShooterItem<'_, '_> {
             if flies && admitted.blind {
                 // The projectile hits pawns that the screen shows later, so it gets the most likely view
                 // time, never the present.
-                let trip = admitted.round_trip.unwrap_or(clocks.trust.assumed_rtt);
+                let trip = admitted.round_trip.unwrap_or(clocks.config.assumed_rtt);
                 admitted.time = RewindTimeSource::RoundTrip.estimate(arrived, Some(trip), seconds);
                 (admitted.blind, admitted.moved) = (false, true);
             }
@@ -148,8 +149,8 @@ impl ShooterItem<'_, '_> {
             return Ok(admitted);
         }
         let sent = self.sent;
-        if let Some(ledger) = self.ledger.as_deref_mut() {
-            admitted.bases = ledger.validate_base_time(step.tick, seen.bases, &clocks.trust, seconds);
+        if let Some(validator) = self.validator.as_deref_mut() {
+            admitted.bases = validator.validate_base_time(step.tick, seen.bases, &clocks.config, seconds);
             let claim = ViewClaim {
                 time: claimed,
                 shooter_tick: step.tick,
@@ -163,16 +164,16 @@ impl ShooterItem<'_, '_> {
                     .is_some_and(|sent| sent.was_over_budget_since(arrived.offset(-OMITTED_SNAPSHOT_MEMORY))),
                 tick_seconds: seconds,
             };
-            let judged = ledger.validate(&claim, &clocks.trust);
-            if judged.refused {
+            let validated = validator.validate(&claim, &clocks.config);
+            if validated.refused {
                 return Err(ShotRefusal::View);
             }
-            (admitted.time, admitted.moved) = (Some(judged.time), judged.fault.is_some());
-            let claim = ViewClaim { time: judged.time, ..claim };
+            (admitted.time, admitted.moved) = (Some(validated.time), validated.error.is_some());
+            let claim = ViewClaim { time: validated.time, ..claim };
             // Snapshot pairs of one view time are meaningless at another one.
             let named = if admitted.moved { &[] } else { seen.overrides() };
             admitted.overrides =
-                ledger.validate_overrides((&claim, &clocks.trust), (named, MAX_OVERRIDES), sent);
+                validator.validate_overrides((&claim, &clocks.config), (named, MAX_OVERRIDES), sent);
         }
         Ok(admitted)
     }

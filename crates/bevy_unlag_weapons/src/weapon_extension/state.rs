@@ -1,7 +1,7 @@
 //! Predicted weapon state of a pawn.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, TimeDilation, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, ExtendedState, TimeDilation, Wire, WireError};
 
 use crate::{
     aim::Aim,
@@ -288,6 +288,25 @@ impl Wire for WeaponState {
         state.shots = r.bits(32)?;
         state.seed = r.bits(32)?;
         Ok(state)
+    }
+}
+
+/// State of a model with weapons, whatever its body is.
+pub trait HasWeapons {
+    /// Returns the state of the weapons.
+    fn weapons(&self) -> &WeaponState;
+
+    /// Returns the state of the weapons, to be changed.
+    fn weapons_mut(&mut self) -> &mut WeaponState;
+}
+
+impl<B: Send + Sync + 'static> HasWeapons for ExtendedState<B, WeaponState> {
+    fn weapons(&self) -> &WeaponState {
+        &self.extension
+    }
+
+    fn weapons_mut(&mut self) -> &mut WeaponState {
+        &mut self.extension
     }
 }
 

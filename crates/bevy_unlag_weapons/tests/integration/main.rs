@@ -1,8 +1,8 @@
 //! Integration tests of `bevy_unlag_weapons`, in one binary: linking Bevy takes longer than most of them.
 
 mod adversaries;
-mod arms;
+mod health;
 mod projectiles;
 mod reflection;
 mod rifle;
-mod vitals;
+mod weapon_state;

@@ -12,7 +12,7 @@ use lightyear::{
 use super::{IngressLimits, IngressRefusal, IngressStats, LinkTraffic};
 use crate::{
     plugin::counted_delta,
-    protocol::{GoodbyeChannel, KickMessage},
+    protocol::{KickChannel, KickMessage},
     tokens::CloseSession,
 };
 
@@ -161,7 +161,7 @@ fn kick(
 ) {
     let Kick { entity, reason } = *kick;
     let Ok((peer, traffic, mut sender)) = links.get_mut(entity) else { return };
-    sender.send::<GoodbyeChannel>(KickMessage(reason.to_bytes().to_vec()));
+    sender.send::<KickChannel>(KickMessage(reason.to_bytes().to_vec()));
     let refusal = traffic.and_then(|traffic| traffic.refused.most());
     let what = refusal.map_or("nothing", IngressRefusal::name);
     warn!("kicked client {:?} ({reason:?}); most frequent refusal: {what}", peer.0);

@@ -170,6 +170,6 @@ fn arm(game: &mut Match, may_fire: bool) {
 }
 
 fn drawn(game: &Match) -> u64 {
-    let ledgers = game.clients.iter().filter_map(|client| client.world().get_resource::<ShotStats>());
-    ledgers.map(|shot_stats| shot_stats.drawn).sum()
+    let stats = game.clients.iter().filter_map(|client| client.world().get_resource::<ShotStats>());
+    stats.map(|shot_stats| shot_stats.drawn).sum()
 }

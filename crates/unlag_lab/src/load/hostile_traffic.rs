@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::Client};
 use lightyear_transport::plugin::TransportSystems;
 
-use super::{server_process::Frame, session::LoadSession, system_info};
+use super::{load_session::LoadSession, server_process::Frame, system_info};
 use crate::prelude::*;
 
 /// Number of honest players.

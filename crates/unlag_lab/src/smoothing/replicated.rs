@@ -140,10 +140,10 @@ impl Case {
             uplink::jitter(owner);
         }
         game.run(Duration::from_secs_f64(LEARNING + seconds));
-        Self::judge(game, watched)
+        Self::evaluate(game, watched)
     }
 
-    fn judge(game: &mut SteppedApps, watched: &mut Watched) -> Result<(), String> {
+    fn evaluate(game: &mut SteppedApps, watched: &mut Watched) -> Result<(), String> {
         let clock = |game: &SteppedApps, client: usize| {
             let elapsed = game.clients[client].world().resource::<Time<Real>>().elapsed();
             (elapsed + game.client_age(client)).as_secs_f64()

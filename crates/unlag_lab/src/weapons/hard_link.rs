@@ -63,7 +63,7 @@ fn record_shots(
 }
 
 /// Returns the weapons of all pawns, or with `own` of the local pawn only.
-fn arms(app: &mut App, own: bool) -> HashMap<NetId, WeaponState> {
+fn weapons(app: &mut App, own: bool) -> HashMap<NetId, WeaponState> {
     let world = app.world_mut();
     let mut pawns = world.query::<(&NetId, &SoldierState, Has<LocalControl>)>();
     pawns
@@ -115,7 +115,7 @@ impl Totals {
         }
         // A rocket flies for six seconds.
         game.run(Duration::from_secs(9));
-        let servers = arms(&mut game.server, false);
+        let servers = weapons(&mut game.server, false);
         let world = game.server.world();
         let ServerCounts { fired, judged, hurt } = world.resource::<ServerCounts>();
         let counts = fired.values().chain(judged.values()).chain(hurt.values());
@@ -132,12 +132,12 @@ impl Totals {
                     Some(_) => {}
                 }
             }
-            let own = arms(client, true);
+            let own = weapons(client, true);
             let differs = |known: &WeaponState, own: &WeaponState| {
                 (known.slots, known.slot, known.shots) != (own.slots, own.slot, own.shots)
             };
-            let apart = |(id, arms): &(&NetId, &WeaponState)| {
-                servers.get(*id).is_none_or(|known| differs(known, arms))
+            let apart = |(id, weapons): &(&NetId, &WeaponState)| {
+                servers.get(*id).is_none_or(|known| differs(known, weapons))
             };
             self.apart += own.iter().filter(apart).count();
         }

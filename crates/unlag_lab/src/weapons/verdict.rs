@@ -2,9 +2,9 @@
 //! recorded beforehand, so that the server has the processor for itself.
 
 mod clients;
-mod test_server;
+mod recorded_server;
 
-use test_server::{PLAYERS, Parts, TestServer};
+use recorded_server::{PLAYERS, Parts, TestServer};
 
 use crate::prelude::*;
 
@@ -92,7 +92,7 @@ impl Rate {
         let counts: Vec<_> =
             world.query::<&ViewTimeValidator>().iter(world).map(ViewTimeValidator::counts).collect();
         let claims: u64 = counts.iter().map(|counts| counts.claims).sum();
-        let faults: u64 = counts.iter().map(ViewTimeStats::faults).sum();
+        let faults: u64 = counts.iter().map(ViewTimeStats::errors).sum();
         let fired = self.fired;
         if claims * 100 < fired * 99 || (refused + faults) * 100 > fired || self.hits * 4 < fired {
             let hits = self.hits;

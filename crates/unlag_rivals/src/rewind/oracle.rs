@@ -50,7 +50,7 @@ impl Truth {
     }
 
     /// Checks an answer, which is correct if it holds for boxes that are a centimetre larger or smaller.
-    pub fn judge(&self, ray: &Ray, targets: &[Target], answer: Answer) -> AnswerCheck {
+    pub fn check(&self, ray: &Ray, targets: &[Target], answer: Answer) -> AnswerCheck {
         let Some((named, at)) = answer else {
             return if self.nearest_small.is_finite() { AnswerCheck::MissedHit } else { AnswerCheck::Right };
         };
@@ -113,22 +113,22 @@ mod tests {
         let (mut hit, mut behind) = (0, 0);
         for ray in &crowd.rays {
             let truth = Truth::of(ray, &crowd.targets);
-            let judge = |answer| truth.judge(ray, &crowd.targets, answer);
-            assert_eq!(judge(truth.nearest), AnswerCheck::Right);
+            let check = |answer| truth.check(ray, &crowd.targets, answer);
+            assert_eq!(check(truth.nearest), AnswerCheck::Right);
             let Some((nearest, at)) = truth.nearest else { continue };
             // Grazing shots may count as misses.
             if truth.nearest_small > f64::from(at) + 0.1 {
                 continue;
             }
             hit += 1;
-            assert_eq!(judge(Some((nearest, at + 0.5))), AnswerCheck::WrongHit);
+            assert_eq!(check(Some((nearest, at + 0.5))), AnswerCheck::WrongHit);
             // All other hit targets are farther away, unless boxes overlap.
             let others = (0..64).filter(|i| *i != nearest);
             let mut other = others.filter_map(|i| Some((i, distance(ray, &crowd.targets[i], 0.0)? as f32)));
             if let Some(other) = other.find(|(_, far)| *far > at + 0.5) {
                 behind += 1;
-                assert_eq!(judge(Some(other)), AnswerCheck::NotNearest);
-                assert_eq!(judge(None), AnswerCheck::MissedHit);
+                assert_eq!(check(Some(other)), AnswerCheck::NotNearest);
+                assert_eq!(check(None), AnswerCheck::MissedHit);
             }
         }
         assert!(hit > 100 && behind > 20, "{hit} {behind}");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     FRAME, INTERVAL,
-    judge::DrawnSample,
+    error_metrics::DrawnSample,
     link::{self, Direction, PacketQueue},
 };
 use crate::{

@@ -12,7 +12,7 @@ use bevy_unlag_smoothing::{ProxyTime, SmoothingPlugin, SnapshotInbox};
 
 use super::{
     FRAME, INTERVAL,
-    judge::DrawnSample,
+    error_metrics::DrawnSample,
     link::{Direction, Link, PacketQueue},
 };
 use crate::scene::{TICK, finish_plugins};

@@ -76,8 +76,8 @@ impl Server {
         let moment = Moment::from_view(&view, limits, self.now, TICK).expect("recent enough");
         let frames = FrameHistory::default();
         let target = Target { id: ID, path: history, history: &frames, mode };
-        let (_, judged) = moment.pose(&target, &PoseSampler::default(), &BaseView::default()).ok()?;
-        Some(judged?.since(time) as f64 / SUB_TICKS as f64)
+        let (_, rewound_time) = moment.pose(&target, &PoseSampler::default(), &BaseView::default()).ok()?;
+        Some(rewound_time?.since(time) as f64 / SUB_TICKS as f64)
     }
 
     fn seen(&self, age: f64, shift: f64) -> Option<f64> {

@@ -21,17 +21,17 @@ struct Gain {
 }
 
 /// Returns the worst-case gain of a cheat over all links.
-fn gain(cheat: Cheat, bursts: bool, trust: &ViewValidationConfig) -> Gain {
-    gain_of(Setup { cheat, bursts, ..Setup::default() }, trust)
+fn gain(cheat: Cheat, bursts: bool, config: &ViewValidationConfig) -> Gain {
+    gain_of(Setup { cheat, bursts, ..Setup::default() }, config)
 }
 
-fn gain_of(cheater: Setup, trust: &ViewValidationConfig) -> Gain {
+fn gain_of(cheater: Setup, config: &ViewValidationConfig) -> Gain {
     let Setup { cheat, bursts, move_burst, seconds, .. } = cheater;
     let mut worst = Gain { mean: f64::MIN, most: f64::MIN, hits: f64::MIN };
     for rtt in [0.0, 0.05, 0.15, 0.3] {
         for (jitter, loss) in [(0.0, 0.0), (0.01, 0.05), (0.03, 0.05)] {
             let setup = Setup { rtt, jitter, loss, ..cheater };
-            let played = simulate(&setup, trust);
+            let played = simulate(&setup, config);
             let older: Vec<f64> = played.shots.iter().map(ValidatedShot::excess_age).collect();
             let mean = older.iter().sum::<f64>() / older.len() as f64;
             let most = older.iter().copied().fold(f64::MIN, f64::max);
@@ -55,7 +55,7 @@ fn gain_of(cheater: Setup, trust: &ViewValidationConfig) -> Gain {
                 loss * 1e2,
                 played.frame,
                 older.len(),
-                played.counts.faults(),
+                played.counts.errors(),
             );
             worst =
                 Gain { mean: worst.mean.max(mean), most: worst.most.max(most), hits: worst.hits.max(hits) };
@@ -101,10 +101,11 @@ fn delayed_acknowledgements_gain_few_ticks_and_no_hits() {
 
 #[test]
 fn faked_downlink_stalls_gain_at_most_the_maximum_playout() {
-    let trust = ViewValidationConfig::default();
+    let config = ViewValidationConfig::default();
     for bursts in [true, false] {
-        let gain = gain(Cheat::FakeStall(0.6), bursts, &trust);
-        let most = (trust.max_playout + trust.rtt_slack + trust.frame_allowance).as_secs_f64() * 64.0 + 1.0;
+        let gain = gain(Cheat::FakeStall(0.6), bursts, &config);
+        let most =
+            (config.max_playout + config.rtt_slack + config.frame_allowance).as_secs_f64() * 64.0 + 1.0;
         assert!(gain.most < most, "{gain:?}, {most} ticks");
         // In every second shot; a client that fires in bursts cannot alternate that fast.
         assert!(gain.mean < if bursts { 4.5 } else { most / 2.0 }, "{gain:?}");
@@ -175,9 +176,9 @@ fn gain_of_best_claims(
 fn false_target_view_times_gain_less_with_rate_limits_than_without() {
     // A change of clocks explains four ticks either way; see `query::moment`.
     let ways: Vec<i64> = (-16..=16).map(|quarter| quarter * SUB_TICKS / 4).collect();
-    let trust = ViewValidationConfig::default();
+    let config = ViewValidationConfig::default();
     let target = NetId(3);
-    let believed = |ledger: &mut ViewTimeValidator, own: Tick, back: i64| {
+    let believed = |validator: &mut ViewTimeValidator, own: Tick, back: i64| {
         let named = StampOverride { target, from: own, to: Some(own.offset(3)), shift: -back as i16 };
         // No override means the common view time.
         let named = if back == 0 { vec![] } else { vec![named] };
@@ -193,16 +194,16 @@ fn false_target_view_times_gain_less_with_rate_limits_than_without() {
             left_out: false,
             tick_seconds: 1.0 / 64.0,
         };
-        let all = ledger.validate_overrides((&claim, &trust), (&named, 2), None);
+        let all = validator.validate_overrides((&claim, &config), (&named, 2), None);
         all.iter().find(|named| named.target == target).map_or(0, |named| -i64::from(named.shift))
     };
     let run = |remembers: bool| {
-        let mut ledger = ViewTimeValidator::default();
+        let mut validator = ViewTimeValidator::default();
         gain_of_best_claims(&ways, 0, |own, choose| {
-            let best = choose(&|way| believed(&mut ledger.clone(), own, way));
-            believed(&mut ledger, own, best);
+            let best = choose(&|way| believed(&mut validator.clone(), own, way));
+            believed(&mut validator, own, best);
             if !remembers {
-                ledger = ViewTimeValidator::default();
+                validator = ViewTimeValidator::default();
             }
         })
     };
@@ -216,16 +217,16 @@ fn false_target_view_times_gain_less_with_rate_limits_than_without() {
 #[test]
 fn false_base_view_times_gain_at_most_a_frame() {
     let ways: Vec<i64> = (0..=64).map(|quarter| quarter * SUB_TICKS / 4).collect();
-    let trust = ViewValidationConfig::default();
+    let config = ViewValidationConfig::default();
     let honest = SUB_TICKS * 5 / 4;
-    let judge = |ledger: &mut ViewTimeValidator, own: Tick, back: i64| {
+    let judge = |validator: &mut ViewTimeValidator, own: Tick, back: i64| {
         let claimed = ViewTime::at(own).later(-back);
-        ViewTime::at(own).since(ledger.validate_base_time(own, Some(claimed), &trust, 1.0 / 64.0))
+        ViewTime::at(own).since(validator.validate_base_time(own, Some(claimed), &config, 1.0 / 64.0))
     };
-    let mut ledger = ViewTimeValidator::default();
+    let mut validator = ViewTimeValidator::default();
     let checked = gain_of_best_claims(&ways, honest, |own, choose| {
-        let best = choose(&|way| judge(&mut ledger.clone(), own, way));
-        judge(&mut ledger, own, best);
+        let best = choose(&|way| judge(&mut validator.clone(), own, way));
+        judge(&mut validator, own, best);
     });
     let unchecked = gain_of_best_claims(&ways, honest, |_, choose| _ = choose(&|way| way));
     println!("bases: {checked:?} % hits and ticks; unchecked {unchecked:?}");

@@ -12,7 +12,7 @@ fn sub(time: Duration) -> i64 {
     (time.as_secs_f64() / f64::from(TICK) * SUB_TICKS as f64) as i64
 }
 
-fn trust(rng: &mut SmallRng) -> ViewValidationConfig {
+fn config(rng: &mut SmallRng) -> ViewValidationConfig {
     let mut ms = |most: u64| Duration::from_millis(rng.random_range(0..=most));
     let (frame, rtt_slack, max_playout) = (ms(80), ms(60), ms(600));
     let (initial_playout, assumed_rtt, max_frame_allowance) = (ms(300), ms(500), ms(300));
@@ -46,8 +46,8 @@ fn a_million_claims_validate_to_possible_view_times_only() {
     let mut rng = SmallRng::seed_from_u64(0x57A3);
     let mut claims = 0;
     for world in 0..5_000 {
-        let trust = trust(&mut rng);
-        let mut ledger = ViewTimeValidator::default();
+        let config = config(&mut rng);
+        let mut validator = ViewTimeValidator::default();
         let mut acks = SnapshotAcks::default();
         let origin = if world % 2 == 0 {
             Tick(0_u32.wrapping_sub(rng.random_range(0..400)))
@@ -70,7 +70,7 @@ fn a_million_claims_validate_to_possible_view_times_only() {
                 best_up = best_up.min(count + late);
                 acks.record(SnapshotAck { own, arrived: now, last_received_snapshot: says }, 0);
             }
-            ledger.receive_acknowledgements(&acks, false, TICK);
+            validator.receive_acknowledgements(&acks, false, TICK);
             // The shot may be queued, precede the last one, and acknowledge anything but future snapshots.
             let arrived = now.offset(-rng.random_range(0..20));
             let late = rng.random_range(0..20);
@@ -82,12 +82,12 @@ fn a_million_claims_validate_to_possible_view_times_only() {
             newest_arrival = if arrived.is_newer_than(newest_arrival) { arrived } else { newest_arrival };
             let present = ViewTime::at(newest_arrival);
             let known = newest_heard.map(|last_received_snapshot| {
-                ViewTime::at(last_received_snapshot).later(sub(trust.max_extrapolation))
+                ViewTime::at(last_received_snapshot).later(sub(config.max_extrapolation))
             });
-            let slack = sub(trust.rtt_slack).max(2 * SUB_TICKS);
-            let way = sub(rtt.unwrap_or(trust.assumed_rtt)) + slack + sub(trust.max_playout);
+            let slack = sub(config.rtt_slack).max(2 * SUB_TICKS);
+            let way = sub(rtt.unwrap_or(config.assumed_rtt)) + slack + sub(config.max_playout);
             let floor = ViewTime::at(own.offset(best_up))
-                .later(-way - sub(trust.frame_allowance.max(trust.max_frame_allowance)) - SUB_TICKS - 4);
+                .later(-way - sub(config.frame_allowance.max(config.max_frame_allowance)) - SUB_TICKS - 4);
             let edges = [present, known.unwrap_or(present), last.unwrap_or(present), floor];
             let claim = ViewClaim {
                 time: claimed(&mut rng, &edges),
@@ -101,9 +101,9 @@ fn a_million_claims_validate_to_possible_view_times_only() {
                 left_out: rng.random_range(0..5) == 0,
                 tick_seconds: TICK,
             };
-            let admitted = ledger.validate(&claim, &trust);
+            let admitted = validator.validate(&claim, &config);
             claims += 1;
-            let why = || format!("world {world}: {claim:?}, {trust:?}: {admitted:?}");
+            let why = || format!("world {world}: {claim:?}, {config:?}: {admitted:?}");
             let time = admitted.time;
             assert!(time.since(present) <= 0, "in the future: {}", why());
             assert!(
@@ -121,17 +121,17 @@ fn a_million_claims_validate_to_possible_view_times_only() {
             let low = time.since(floor);
             assert!(known.is_none() || low >= 0, "{low} before the floor {floor:?}: {}", why());
             assert!(
-                admitted.fault.is_some() || time == claim.time,
+                admitted.error.is_some() || time == claim.time,
                 "changed without a reported error: {}",
                 why()
             );
-            let refuses = trust.mismatch == ViewMismatchAction::Refuse || known.is_none();
-            assert_eq!(admitted.refused, admitted.fault.is_some() && refuses);
+            let refuses = config.mismatch == ViewMismatchAction::Refuse || known.is_none();
+            assert_eq!(admitted.refused, admitted.error.is_some() && refuses);
             if !admitted.refused {
                 last = Some(time);
             }
         }
-        assert_eq!(ledger.counts().claims, 200);
+        assert_eq!(validator.counts().claims, 200);
     }
     assert_eq!(claims, 1_000_000);
 }

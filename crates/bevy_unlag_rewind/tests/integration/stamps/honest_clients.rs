@@ -5,8 +5,8 @@ use bevy_unlag_rewind::{ViewTimeError, ViewValidationConfig};
 use crate::stamps::simulation::{Setup, simulate};
 
 /// Returns the numbers of shots and errors over links, machines and seeds.
-fn expect_honest_run(trust: &ViewValidationConfig, loss: f64, seconds: f64) -> (usize, u64) {
-    let (mut shots, mut faults, mut seed) = (0, 0, 0);
+fn expect_honest_run(config: &ViewValidationConfig, loss: f64, seconds: f64) -> (usize, u64) {
+    let (mut shots, mut errors, mut seed) = (0, 0, 0);
     for rtt in [0.0, 0.05, 0.15, 0.3] {
         for jitter in [0.0, 0.01, 0.03] {
             for (fps, interval, drift) in
@@ -15,12 +15,12 @@ fn expect_honest_run(trust: &ViewValidationConfig, loss: f64, seconds: f64) -> (
                 seed += 1;
                 let setup =
                     Setup { rtt, jitter, loss, fps, interval, drift, seconds, seed, ..Setup::default() };
-                let played = simulate(&setup, trust);
+                let played = simulate(&setup, config);
                 shots += played.shots.len();
-                faults += played.counts.faults();
+                errors += played.counts.errors();
                 let of: Vec<_> = ViewTimeError::ALL
                     .into_iter()
-                    .map(|fault| (fault, played.counts.of(fault)))
+                    .map(|error| (error, played.counts.of(error)))
                     .filter(|(_, count)| *count > 0)
                     .collect();
                 if !of.is_empty() {
@@ -29,53 +29,53 @@ fn expect_honest_run(trust: &ViewValidationConfig, loss: f64, seconds: f64) -> (
                 let moved = played.shots.iter().filter(|shot| shot.admitted.time != shot.shown).count();
                 assert_eq!(
                     moved as u64,
-                    played.counts.faults(),
+                    played.counts.errors(),
                     "every changed view time must be counted as an error"
                 );
             }
         }
     }
-    (shots, faults)
+    (shots, errors)
 }
 
 #[test]
 fn honest_views_are_accepted_unchanged() {
     for loss in [0.0, 0.05] {
-        let (shots, faults) = expect_honest_run(&ViewValidationConfig::default(), loss, 600.0);
-        println!("loss {loss}: {faults} errors in {shots} shots");
+        let (shots, errors) = expect_honest_run(&ViewValidationConfig::default(), loss, 600.0);
+        println!("loss {loss}: {errors} errors in {shots} shots");
         assert!(shots >= 100_000, "{shots} shots");
-        assert!(faults * 100_000 <= shots as u64, "{faults} of {shots} honest shots");
+        assert!(errors * 100_000 <= shots as u64, "{errors} of {shots} honest shots");
     }
 }
 
 /// Returns the numbers of shots and errors of machines with low frame rates.
-fn simulate_slow_machines(trust: &ViewValidationConfig) -> (usize, u64) {
-    let (mut shots, mut faults, mut seed) = (0, 0, 0);
+fn simulate_slow_machines(config: &ViewValidationConfig) -> (usize, u64) {
+    let (mut shots, mut errors, mut seed) = (0, 0, 0);
     for fps in [20.0, 15.0, 10.0, 7.0, 5.0] {
         for rtt in [0.0, 0.05, 0.15, 0.3] {
             for (jitter, loss) in [(0.0, 0.0), (0.01, 0.05), (0.03, 0.05)] {
                 seed += 1;
                 let setup = Setup { rtt, jitter, loss, fps, seconds: 300.0, seed, ..Setup::default() };
-                let played = simulate(&setup, trust);
+                let played = simulate(&setup, config);
                 shots += played.shots.len();
-                faults += played.counts.faults();
+                errors += played.counts.errors();
             }
         }
     }
-    println!("at 5 to 20 frames per second: {faults} errors in {shots} shots");
-    (shots, faults)
+    println!("at 5 to 20 frames per second: {errors} errors in {shots} shots");
+    (shots, errors)
 }
 
 #[test]
 fn slow_machines_are_accepted_thanks_to_the_longer_frame_allowance() {
-    let (shots, faults) = simulate_slow_machines(&ViewValidationConfig::default());
+    let (shots, errors) = simulate_slow_machines(&ViewValidationConfig::default());
     assert!(shots >= 90_000, "{shots} shots");
-    assert!(faults * 10_000 <= shots as u64, "{faults} of {shots} honest shots");
-    let (shots, faults) = simulate_slow_machines(&ViewValidationConfig {
+    assert!(errors * 10_000 <= shots as u64, "{errors} of {shots} honest shots");
+    let (shots, errors) = simulate_slow_machines(&ViewValidationConfig {
         max_frame_allowance: ViewValidationConfig::default().frame_allowance,
         ..ViewValidationConfig::default()
     });
-    assert!(faults * 10 > shots as u64, "{faults} of {shots}");
+    assert!(errors * 10 > shots as u64, "{errors} of {shots}");
 }
 
 #[test]
@@ -85,6 +85,6 @@ fn honest_clients_are_rejected_without_a_frame_allowance() {
         frame_allowance: core::time::Duration::ZERO,
         ..ViewValidationConfig::default()
     };
-    let (shots, faults) = expect_honest_run(&strict, 0.0, 60.0);
-    assert!(faults * 1_000 > shots as u64, "{faults} of {shots}");
+    let (shots, errors) = expect_honest_run(&strict, 0.0, 60.0);
+    assert!(errors * 1_000 > shots as u64, "{errors} of {shots}");
 }

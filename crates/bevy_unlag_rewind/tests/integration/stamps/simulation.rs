@@ -134,7 +134,7 @@ struct Client {
 }
 
 /// Runs a simulation.
-pub fn simulate(setup: &Setup, trust: &ViewValidationConfig) -> SimulationResult {
+pub fn simulate(setup: &Setup, config: &ViewValidationConfig) -> SimulationResult {
     let mut down = LinkDirection::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0xd0);
     let mut up = LinkDirection::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0x0b);
     let mut acks = LinkDirection::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0xac);
@@ -147,7 +147,7 @@ pub fn simulate(setup: &Setup, trust: &ViewValidationConfig) -> SimulationResult
         if now <= frame {
             let at = ORIGIN.offset(tick);
             acks.arrived(now).into_iter().for_each(|(when, tick)| server.acknowledged(tick, when));
-            server.tick(at, up.arrived(now), setup, trust, &mut shots);
+            server.tick(at, up.arrived(now), setup, config, &mut shots);
             if tick % i32::from(setup.interval) == 0 {
                 down.send(now, at);
             }
@@ -166,8 +166,8 @@ pub fn simulate(setup: &Setup, trust: &ViewValidationConfig) -> SimulationResult
         }
     }
     // The usual frame: that of an unknown move.
-    let frame = server.ledger.frame(Tick(0), &ViewValidationConfig::default(), 1.0 / 64.0) * 64.0;
-    SimulationResult { shots, counts: server.ledger.counts(), frame: frame.round() as u8 }
+    let frame = server.validator.frame(Tick(0), &ViewValidationConfig::default(), 1.0 / 64.0) * 64.0;
+    SimulationResult { shots, counts: server.validator.counts(), frame: frame.round() as u8 }
 }
 
 impl Client {
@@ -279,7 +279,7 @@ impl Client {
 #[derive(Default)]
 struct Server {
     target: Strafer,
-    ledger: ViewTimeValidator,
+    validator: ViewTimeValidator,
     acks: SnapshotAcks,
     trip: Option<RoundTrip>,
     /// Shots that are not validated yet, by the shooter's tick.
@@ -302,7 +302,7 @@ impl Server {
         tick: Tick,
         arrived: Vec<(f64, Vec<Packet>)>,
         setup: &Setup,
-        trust: &ViewValidationConfig,
+        config: &ViewValidationConfig,
         judged: &mut Vec<ValidatedShot>,
     ) {
         self.acks.begin_tick();
@@ -317,7 +317,7 @@ impl Server {
                 }
             }
         }
-        self.ledger.receive_acknowledgements(&self.acks, false, DT as f32);
+        self.validator.receive_acknowledgements(&self.acks, false, DT as f32);
         // In order: all earlier shots have arrived or are given up.
         while let Some(entry) = self.waiting.first_entry() {
             let (shot, arrived, last_received_snapshot) = *entry.get();
@@ -339,21 +339,21 @@ impl Server {
                 tick_seconds: DT as f32,
             };
             let claim = match setup.cheat {
-                Cheat::Optimal => ViewClaim { time: self.best(&claim, shot.shown, trust), ..claim },
+                Cheat::Optimal => ViewClaim { time: self.best(&claim, shot.shown, config), ..claim },
                 _ => claim,
             };
-            let admitted = self.ledger.validate(&claim, trust);
+            let admitted = self.validator.validate(&claim, config);
             judged.push(ValidatedShot { shown: shot.shown, claimed: claim.time, admitted });
         }
     }
 
     /// Returns the claim for which the shot is tested closest to its aim.
-    fn best(&self, claim: &ViewClaim, shown: ViewTime, trust: &ViewValidationConfig) -> ViewTime {
+    fn best(&self, claim: &ViewClaim, shown: ViewTime, config: &ViewValidationConfig) -> ViewTime {
         let aim = self.target.aim(shown);
         let claims = (0..=72).flat_map(|half: i64| [-half, half]).filter(|half| *half <= 16);
         let judged = claims.filter_map(|half| {
             let time = shown.later(half * SUB_TICKS / 2);
-            let admitted = self.ledger.clone().validate(&ViewClaim { time, ..*claim }, trust);
+            let admitted = self.validator.clone().validate(&ViewClaim { time, ..*claim }, config);
             (!admitted.refused).then(|| ((self.target.place(admitted.time) - aim).abs(), time))
         });
         judged.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(shown, |(_, time)| time)

@@ -18,16 +18,16 @@ const PLAYOUT: i32 = 4;
 /// A validator that received packets for ten seconds from a client with a round trip of 94 ms and three
 /// ticks per snapshot.
 fn established_validator() -> ViewTimeValidator {
-    let (mut ledger, mut acks) = (ViewTimeValidator::default(), SnapshotAcks::default());
+    let (mut validator, mut acks) = (ViewTimeValidator::default(), SnapshotAcks::default());
     for ago in (0..640).rev() {
         let own = NOW.offset(-ago - LATENCY);
         let newest = own.offset(-LATENCY);
         acks.begin_tick();
         let newest = newest.offset(-((newest.0 % 3).cast_signed()));
         acks.record(SnapshotAck { own, arrived: NOW.offset(-ago), last_received_snapshot: Some(newest) }, 0);
-        ledger.receive_acknowledgements(&acks, false, 1.0 / 64.0);
+        validator.receive_acknowledgements(&acks, false, 1.0 / 64.0);
     }
-    ledger
+    validator
 }
 
 /// A shot `after` ticks from now, with a screen `behind` ticks behind the client's moves.
@@ -55,85 +55,85 @@ fn behind(claim: &ViewClaim, admitted: ValidatedViewTime) -> f64 {
 }
 
 fn validate_claim(
-    ledger: &mut ViewTimeValidator,
+    validator: &mut ViewTimeValidator,
     claim: ViewClaim,
     mismatch: ViewMismatchAction,
 ) -> (Option<ViewTimeError>, f64) {
     let admitted =
-        ledger.validate(&claim, &ViewValidationConfig { mismatch, ..ViewValidationConfig::default() });
-    (admitted.fault, behind(&claim, admitted))
+        validator.validate(&claim, &ViewValidationConfig { mismatch, ..ViewValidationConfig::default() });
+    (admitted.error, behind(&claim, admitted))
 }
 
 #[test]
 fn each_violated_rule_reports_its_own_error() {
     let clamp = ViewMismatchAction::Clamp;
-    let mut ledger = established_validator();
-    assert_eq!(validate_claim(&mut ledger, claim(0, HONEST), clamp), (None, HONEST));
-    assert_eq!(validate_claim(&mut ledger, claim(6, 14.0), clamp).0, Some(ViewTimeError::SteppedBack));
-    assert_eq!(validate_claim(&mut ledger, claim(24, 16.0), clamp).0, Some(ViewTimeError::FellBehind));
-    assert_eq!(validate_claim(&mut ledger, claim(200, 30.0), clamp).0, Some(ViewTimeError::TooFarBack));
+    let mut validator = established_validator();
+    assert_eq!(validate_claim(&mut validator, claim(0, HONEST), clamp), (None, HONEST));
+    assert_eq!(validate_claim(&mut validator, claim(6, 14.0), clamp).0, Some(ViewTimeError::SteppedBack));
+    assert_eq!(validate_claim(&mut validator, claim(24, 16.0), clamp).0, Some(ViewTimeError::FellBehind));
+    assert_eq!(validate_claim(&mut validator, claim(200, 30.0), clamp).0, Some(ViewTimeError::TooFarBack));
     // The newest acknowledged snapshot is three ticks behind the present; another sixteen may be
     // extrapolated.
     assert_eq!(
-        validate_claim(&mut ledger, claim(206, -3.1), clamp),
+        validate_claim(&mut validator, claim(206, -3.1), clamp),
         (Some(ViewTimeError::FromTheFuture), -3.0)
     );
     let stale = ViewClaim { last_received_snapshot: None, ..claim(230, -2.0) };
-    assert_eq!(validate_claim(&mut ledger, stale, clamp).0, Some(ViewTimeError::BeyondAcknowledged));
+    assert_eq!(validate_claim(&mut validator, stale, clamp).0, Some(ViewTimeError::BeyondAcknowledged));
     let deaf = ViewClaim { last_received_snapshot: None, ..claim(0, 9.0) };
     assert_eq!(
         validate_claim(&mut ViewTimeValidator::default(), deaf, clamp),
         (Some(ViewTimeError::NothingAcknowledged), 6.0)
     );
-    let counts = ledger.counts();
-    assert_eq!((counts.claims, counts.faults()), (6, 5));
+    let counts = validator.counts();
+    assert_eq!((counts.claims, counts.errors()), (6, 5));
     assert!(
         [ViewTimeError::SteppedBack, ViewTimeError::BeyondAcknowledged]
             .into_iter()
-            .all(|fault| counts.of(fault) == 1)
+            .all(|error| counts.of(error) == 1)
     );
 }
 
 #[test]
 fn mismatch_policies_clamp_estimate_or_refuse() {
     let after = |mismatch| {
-        let mut ledger = established_validator();
-        validate_claim(&mut ledger, claim(0, HONEST), mismatch);
-        validate_claim(&mut ledger, claim(64, 28.0), mismatch)
+        let mut validator = established_validator();
+        validate_claim(&mut validator, claim(0, HONEST), mismatch);
+        validate_claim(&mut validator, claim(64, 28.0), mismatch)
     };
-    let (fault, clamped) = after(ViewMismatchAction::Clamp);
-    assert!(fault.is_some() && (5.0..=9.0).contains(&clamped), "{clamped}");
-    let (fault, estimated) = after(ViewMismatchAction::ServerEstimate);
-    assert!(fault.is_some() && (5.0..=9.0).contains(&estimated), "{estimated}");
+    let (error, clamped) = after(ViewMismatchAction::Clamp);
+    assert!(error.is_some() && (5.0..=9.0).contains(&clamped), "{clamped}");
+    let (error, estimated) = after(ViewMismatchAction::ServerEstimate);
+    assert!(error.is_some() && (5.0..=9.0).contains(&estimated), "{estimated}");
 
     // A refused claim must not change the state.
-    let (mut ledger, refuse) = (
+    let (mut validator, refuse) = (
         established_validator(),
         ViewValidationConfig { mismatch: ViewMismatchAction::Refuse, ..ViewValidationConfig::default() },
     );
-    assert!(!ledger.validate(&claim(0, HONEST), &refuse).refused);
+    assert!(!validator.validate(&claim(0, HONEST), &refuse).refused);
     assert!(
-        ledger
+        validator
             .validate(&claim(6, -2.9), &ViewValidationConfig { max_extrapolation: Duration::ZERO, ..refuse })
             .refused
     );
-    assert_eq!(ledger.validate(&claim(12, HONEST), &refuse).fault, None);
+    assert_eq!(validator.validate(&claim(12, HONEST), &refuse).error, None);
 }
 
 #[test]
 fn view_may_fall_behind_only_as_slowly_as_the_playout_delay_grows() {
-    let mut ledger = established_validator();
+    let mut validator = established_validator();
     let honest = ViewClaim { left_out: true, ..claim(0, HONEST) };
-    validate_claim(&mut ledger, honest, ViewMismatchAction::Clamp);
+    validate_claim(&mut validator, honest, ViewMismatchAction::Clamp);
     // It may use the whole playout delay, because its screen waits for a target that was left out, but not
     // at once.
     let later = |ticks: i32, behind: f64| ViewClaim { left_out: true, ..claim(ticks, behind) };
-    for (ticks, more, fault) in
+    for (ticks, more, error) in
         [(16, 5.0, None), (32, 9.0, Some(ViewTimeError::FellBehind)), (96, 13.0, None)]
     {
         assert_eq!(
-            validate_claim(&mut ledger, later(ticks, HONEST + more), ViewMismatchAction::Clamp).0,
-            fault,
+            validate_claim(&mut validator, later(ticks, HONEST + more), ViewMismatchAction::Clamp).0,
+            error,
             "{ticks}"
         );
     }
@@ -141,38 +141,38 @@ fn view_may_fall_behind_only_as_slowly_as_the_playout_delay_grows() {
 
 #[test]
 fn restarted_move_ticks_do_not_allow_stepping_back() {
-    let mut ledger = established_validator();
-    validate_claim(&mut ledger, claim(0, HONEST), ViewMismatchAction::Clamp);
+    let mut validator = established_validator();
+    validate_claim(&mut validator, claim(0, HONEST), ViewMismatchAction::Clamp);
     let mut acks = SnapshotAcks::default();
     let arrived = NOW.offset(6);
     let packet = SnapshotAck { own: arrived.offset(-40), arrived, last_received_snapshot: Some(NOW) };
     acks.record(packet, 1);
-    ledger.receive_acknowledgements(&acks, false, 1.0 / 64.0);
+    validator.receive_acknowledgements(&acks, false, 1.0 / 64.0);
     let again = ViewClaim { shooter_tick: packet.own, ..claim(6, 20.0) };
-    let (fault, _) = validate_claim(&mut ledger, again, ViewMismatchAction::Clamp);
-    assert_eq!(fault, Some(ViewTimeError::SteppedBack));
+    let (error, _) = validate_claim(&mut validator, again, ViewMismatchAction::Clamp);
+    assert_eq!(error, Some(ViewTimeError::SteppedBack));
 }
 
 #[test]
 fn claims_without_a_measured_round_trip_use_the_assumed_one() {
-    let mut ledger = ViewTimeValidator::default();
+    let mut validator = ViewTimeValidator::default();
     let unknown = |behind| ViewClaim { rtt: None, ..claim(0, behind) };
-    let trust = ViewValidationConfig::default();
+    let config = ViewValidationConfig::default();
     let most = f64::from(-LATENCY)
-        + (trust.assumed_rtt + trust.initial_playout + trust.frame_allowance).as_secs_f64() * 64.0
+        + (config.assumed_rtt + config.initial_playout + config.frame_allowance).as_secs_f64() * 64.0
         + 1.0;
-    let admitted = ledger.validate(&unknown(most - 0.1), &trust);
-    assert_eq!(admitted.fault, None);
-    let admitted = ViewTimeValidator::default().validate(&unknown(most + 0.1), &trust);
-    assert_eq!(admitted.fault, Some(ViewTimeError::TooFarBack));
+    let admitted = validator.validate(&unknown(most - 0.1), &config);
+    assert_eq!(admitted.error, None);
+    let admitted = ViewTimeValidator::default().validate(&unknown(most + 0.1), &config);
+    assert_eq!(admitted.error, Some(ViewTimeError::TooFarBack));
 }
 
 /// Validates a claim that bases were drawn `lag` ticks before a move, and returns the validated lag in
 /// ticks.
-fn validated_base_lag(ledger: &mut ViewTimeValidator, after: i32, lag: Option<f64>) -> f64 {
+fn validated_base_lag(validator: &mut ViewTimeValidator, after: i32, lag: Option<f64>) -> f64 {
     let own = NOW.offset(after);
     let claimed = lag.map(|lag| ViewTime::at(own).later((-lag * SUB_TICKS as f64) as i64));
-    let judged = ledger.validate_base_time(own, claimed, &ViewValidationConfig::default(), 1.0 / 64.0);
+    let judged = validator.validate_base_time(own, claimed, &ViewValidationConfig::default(), 1.0 / 64.0);
     ViewTime::at(own).since(judged) as f64 / SUB_TICKS as f64
 }
 
@@ -180,22 +180,22 @@ fn validated_base_lag(ledger: &mut ViewTimeValidator, after: i32, lag: Option<f6
 fn base_view_times_lag_by_at_most_a_frame_and_never_step_back() {
     // A frame of 40 ms and two ticks.
     let most = 2.5 + 2.0 + 0.0547;
-    let mut ledger = established_validator();
-    assert_eq!(validated_base_lag(&mut ledger, 0, Some(1.25)), 1.25);
-    assert_eq!(validated_base_lag(&mut ledger, 6, Some(-3.0)), 0.0);
-    assert!((validated_base_lag(&mut ledger, 12, Some(12.0)) - most).abs() < 0.01);
+    let mut validator = established_validator();
+    assert_eq!(validated_base_lag(&mut validator, 0, Some(1.25)), 1.25);
+    assert_eq!(validated_base_lag(&mut validator, 6, Some(-3.0)), 0.0);
+    assert!((validated_base_lag(&mut validator, 12, Some(12.0)) - most).abs() < 0.01);
     // From 7.5 ticks back to 5 would be too far back, and so would the same time again.
-    assert_eq!(validated_base_lag(&mut ledger, 13, Some(4.5)), 4.5);
-    assert_eq!(validated_base_lag(&mut ledger, 14, Some(1.0)), 1.0);
-    assert_eq!(validated_base_lag(&mut ledger, 16, Some(4.0)), 3.0);
+    assert_eq!(validated_base_lag(&mut validator, 13, Some(4.5)), 4.5);
+    assert_eq!(validated_base_lag(&mut validator, 14, Some(1.0)), 1.0);
+    assert_eq!(validated_base_lag(&mut validator, 16, Some(4.0)), 3.0);
     // Without a claim, the bases are drawn as before.
-    assert_eq!(validated_base_lag(&mut ledger, 20, None), 3.0);
+    assert_eq!(validated_base_lag(&mut validator, 20, None), 3.0);
     assert_eq!(validated_base_lag(&mut established_validator(), 20, None), 0.0);
 }
 
 #[test]
 fn slow_machine_may_draw_bases_further_before_its_moves() {
-    let (mut ledger, mut acks) = (ViewTimeValidator::default(), SnapshotAcks::default());
+    let (mut validator, mut acks) = (ViewTimeValidator::default(), SnapshotAcks::default());
     for frame in 0..40 {
         acks.begin_tick();
         for ago in (0..12).rev() {
@@ -205,9 +205,9 @@ fn slow_machine_may_draw_bases_further_before_its_moves() {
                 0,
             );
         }
-        ledger.receive_acknowledgements(&acks, false, 1.0 / 64.0);
+        validator.receive_acknowledgements(&acks, false, 1.0 / 64.0);
     }
-    assert_eq!(validated_base_lag(&mut ledger, 0, Some(13.0)), 13.0);
+    assert_eq!(validated_base_lag(&mut validator, 0, Some(13.0)), 13.0);
 }
 
 const SLOW: NetId = NetId(5);
@@ -215,7 +215,7 @@ const SLOW: NetId = NetId(5);
 /// Validates the claimed view time of a target, in ticks after the common one; `None` makes no claim.
 /// Returns the validated shift.
 fn expect_validated_shift(
-    ledger: &mut ViewTimeValidator,
+    validator: &mut ViewTimeValidator,
     after: i32,
     named: Option<f64>,
     change: impl Fn(&mut ViewClaim),
@@ -230,7 +230,7 @@ fn expect_validated_shift(
     let mut log = SentSnapshots::default();
     log.mark(SLOW, NOW);
     let believed =
-        ledger.validate_overrides((&claim, &ViewValidationConfig::default()), (named, 2), Some(&log));
+        validator.validate_overrides((&claim, &ViewValidationConfig::default()), (named, 2), Some(&log));
     // An accepted override must be unchanged.
     let as_said = believed.iter().all(|one| named.iter().all(|said| said.shift != one.shift || said == one));
     assert!(as_said, "{:?}", believed.first());
@@ -239,8 +239,8 @@ fn expect_validated_shift(
 
 #[test]
 fn target_view_time_shifts_no_faster_than_playout_clocks() {
-    let mut ledger = established_validator();
-    let mut at = |after, named| expect_validated_shift(&mut ledger, after, named, |_| ());
+    let mut validator = established_validator();
+    let mut at = |after, named| expect_validated_shift(&mut validator, after, named, |_| ());
     assert_eq!(at(0, Some(-9.0)), -9.0);
     // An eighth of a tick per tick, plus a frame and a tick.
     assert_eq!(at(6, Some(-10.0)), -10.0);
@@ -262,11 +262,11 @@ fn target_keeps_its_view_time_when_the_main_clock_changes() {
             claim.time = ViewTime::at(claim.shooter_tick).later((-behind * SUB_TICKS as f64) as i64);
         }
     };
-    let mut ledger = established_validator();
-    assert_eq!(expect_validated_shift(&mut ledger, 0, Some(-6.0), interval_spread(HONEST)), -6.0);
+    let mut validator = established_validator();
+    assert_eq!(expect_validated_shift(&mut validator, 0, Some(-6.0), interval_spread(HONEST)), -6.0);
     // All other targets are drawn six ticks further back now.
-    assert_eq!(expect_validated_shift(&mut ledger, 6, None, interval_spread(HONEST + 6.0)), 0.0);
-    assert_ne!(expect_validated_shift(&mut ledger, 12, None, interval_spread(HONEST)), 0.0);
+    assert_eq!(expect_validated_shift(&mut validator, 6, None, interval_spread(HONEST + 6.0)), 0.0);
+    assert_ne!(expect_validated_shift(&mut validator, 12, None, interval_spread(HONEST)), 0.0);
 }
 
 #[test]
@@ -274,9 +274,9 @@ fn random_overrides_and_base_claims_stay_within_bounds() {
     use rand::{Rng, SeedableRng, rngs::SmallRng};
     let mut rng = SmallRng::seed_from_u64(3);
     for _ in 0..300 {
-        let trust =
+        let config =
             ViewValidationConfig { max_delay_growth: rng.random(), ..ViewValidationConfig::default() };
-        let mut ledger = established_validator();
+        let mut validator = established_validator();
         let mut last: Option<ViewTime> = None;
         let mut own = Tick(rng.random());
         for _ in 0..100 {
@@ -296,12 +296,12 @@ fn random_overrides_and_base_claims_stay_within_bounds() {
                     shift: rng.random(),
                 })
                 .collect();
-            let believed = ledger.validate_overrides((&claim, &trust), (&named, 4), None);
+            let believed = validator.validate_overrides((&claim, &config), (&named, 4), None);
             assert!(believed.len() >= named.len());
-            let judged = ledger.validate_base_time(
+            let judged = validator.validate_base_time(
                 own,
                 (last.is_none() || rng.random()).then_some(claim.time),
-                &trust,
+                &config,
                 1.0 / 64.0,
             );
             let lag = ViewTime::at(own).since(judged);

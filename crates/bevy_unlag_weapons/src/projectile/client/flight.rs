@@ -92,8 +92,8 @@ impl DisplayContext<'_, '_> {
         // earlier or later.
         let hit = |end: &ProjectileEnd| matches!(end.kind, ProjectileEndKind::Hit { .. });
         let slack = |end: &ProjectileEnd| if shown.own.is_some() && hit(end) { HIT_AGE_SLACK } else { 0.0 };
-        let told = shown.server_end();
-        let latest = told.map_or(f64::INFINITY, |(age, end)| age + slack(&end));
+        let reported = shown.server_end();
+        let latest = reported.map_or(f64::INFINITY, |(age, end)| age + slack(&end));
         let until = now.min(latest);
         let from = shown.age;
         let own = shown.own.filter(|_| until > from);
@@ -143,7 +143,7 @@ impl DisplayContext<'_, '_> {
             });
         }
         let path = shown.path.end().filter(|end| end.age <= until);
-        if let Some((age, end)) = told.filter(|_| latest <= now)
+        if let Some((age, end)) = reported.filter(|_| latest <= now)
             && path.is_none_or(|path| age <= path.age + 1e-3 || end.kind == ProjectileEndKind::Gone)
         {
             let here = shown.path.at(age).0;

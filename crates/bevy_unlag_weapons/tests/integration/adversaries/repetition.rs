@@ -39,9 +39,9 @@ fn repeated_packet_fires_no_second_shot() {
 
 /// Fires an honest shot at a walking target, repeats the same bits in a later move, and returns the verdict
 /// on the repetition.
-fn again(later: u32, trust: ViewValidationConfig) -> ShotVerdict {
+fn again(later: u32, config: ViewValidationConfig) -> ShotVerdict {
     let mut duel = Duel::new(&[Weapon::rifle()]);
-    duel.server.insert_resource(trust);
+    duel.server.insert_resource(config);
     let known = Arc::new(Mutex::new(None::<FireInput>));
     let heard = known.clone();
     let mut walk = stride(Vec3::X * 5.0);

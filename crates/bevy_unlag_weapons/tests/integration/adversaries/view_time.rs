@@ -36,9 +36,9 @@ pub fn stride(velocity: Vec3) -> impl FnMut(&mut Duel, u32) {
 }
 
 /// Fires a shot that claims an earlier view time, at the pose of the target at that time.
-fn stolen(ticks: i32, trust: ViewValidationConfig) -> (ShotVerdict, Duel) {
+fn stolen(ticks: i32, config: ViewValidationConfig) -> (ShotVerdict, Duel) {
     let mut duel = Duel::new(&[Weapon::rifle()]);
-    duel.server.insert_resource(trust);
+    duel.server.insert_resource(config);
     let mut walk = stride(Vec3::X * 5.0);
     // In the middle of its path.
     walk(&mut duel, 424);
@@ -68,7 +68,7 @@ fn view_time_of_a_slower_link_is_clamped() {
     let (lie, duel) = stolen(12, ViewValidationConfig::default());
     assert_eq!(lie.result, ShotResult::Miss);
     assert!(lie.clamped && duel.damage.is_empty());
-    let counts = duel.server.world().get::<ViewTimeValidator>(duel.shooter).expect("a ledger").counts();
+    let counts = duel.server.world().get::<ViewTimeValidator>(duel.shooter).expect("a validator").counts();
     assert_eq!(counts.of(ViewTimeError::TooFarBack), 1, "{counts:?}");
 
     let (refused, duel) = stolen(

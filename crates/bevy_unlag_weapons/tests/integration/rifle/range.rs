@@ -27,7 +27,7 @@ pub const EYE: Vec3 = Vec3::new(0.0, 1.66, 0.0);
 struct Sent(Option<FireInput>);
 
 #[derive(Resource, Default)]
-pub struct Seen {
+pub struct ShotRecord {
     pub fired: Vec<ShotFired>,
     pub verdicts: Vec<ShotVerdict>,
     pub damage: Vec<Damage>,
@@ -63,7 +63,7 @@ impl Range {
         app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<Soldier>::default()))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .insert_resource(SpreadSecret(7))
-            .init_resource::<Seen>()
+            .init_resource::<ShotRecord>()
             .init_resource::<Sent>();
         if with_plugin {
             app.add_plugins((
@@ -98,7 +98,7 @@ impl Range {
     }
 
     /// State of the shooter's weapons.
-    pub fn arms(&self) -> WeaponState {
+    pub fn weapons(&self) -> WeaponState {
         let state = self.app.world().get::<ExtendedState<CapsuleState, WeaponState>>(self.shooter);
         state.expect("a state").extension
     }
@@ -127,7 +127,7 @@ impl Range {
     /// Sends a shot as a cheat might and returns its result.
     pub fn expect_verdict_of(&mut self, fire: FireInput) -> ShotResult {
         self.hold(false, 7);
-        let before = self.app.world().resource::<Seen>().verdicts.len();
+        let before = self.app.world().resource::<ShotRecord>().verdicts.len();
         self.app.world_mut().resource_mut::<Sent>().0 = Some(fire);
         let seen = self.hold(false, 3);
         assert_eq!(seen.verdicts.len(), before + 1, "one shot, one verdict");
@@ -141,12 +141,12 @@ impl Range {
         FireInput::new(&ShooterView::new(None, eye), Tick(0)).with_aim(Aim::from_direction(along), look)
     }
 
-    pub fn hold(&mut self, held: bool, frames: usize) -> &Seen {
+    pub fn hold(&mut self, held: bool, frames: usize) -> &ShotRecord {
         for _ in 0..frames {
             self.app.world_mut().get_mut::<WeaponControls>(self.shooter).expect("a trigger").set_fire(held);
             self.update();
         }
-        self.app.world().resource::<Seen>()
+        self.app.world().resource::<ShotRecord>()
     }
 }
 
@@ -159,7 +159,7 @@ fn ask(mut sent: ResMut<Sent>, mut pawns: Query<&mut MoveInput<Soldier>>) {
 }
 
 fn see(
-    mut seen: ResMut<Seen>,
+    mut seen: ResMut<ShotRecord>,
     mut steps: MessageReader<StepEvent<Soldier>>,
     mut fired: MessageReader<ShotFired>,
     mut verdicts: MessageReader<ShotVerdict>,

@@ -6,7 +6,7 @@ use bevy_unlag_movement::CapsuleState;
 use bevy_unlag_rewind::HitGroup;
 use bevy_unlag_weapons::{FireRules, HitClaims, HitList, ShotRefusal, ShotResult, ShotVerdict, WeaponState};
 
-use crate::rifle::range::{EYE, Range, Seen, hit};
+use crate::rifle::range::{EYE, Range, ShotRecord, hit};
 
 #[test]
 fn tap_fires_one_shot_and_the_server_confirms_the_displayed_hit() {
@@ -50,7 +50,7 @@ fn dead_shooter_does_not_fire_and_is_refused_after_the_trade_window() {
     // A client that sends such a shot nevertheless gets a refusal.
     let fire = range.round(EYE, Vec3::NEG_Z);
     assert_eq!(range.expect_verdict_of(fire), ShotResult::Refused(ShotRefusal::Dead));
-    assert!(range.app.world().resource::<Seen>().damage.is_empty());
+    assert!(range.app.world().resource::<ShotRecord>().damage.is_empty());
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn shot_starts_near_the_server_eye_and_never_behind_a_wall() {
         range.expect_verdict_of(fire)
     };
     let clamped =
-        |range: &Range| range.app.world().resource::<Seen>().verdicts.last().is_some_and(|v| v.clamped);
+        |range: &Range| range.app.world().resource::<ShotRecord>().verdicts.last().is_some_and(|v| v.clamped);
     let hit = hit(HitGroup::Body);
     let FireRules { eye_tolerance, eye_height_tolerance, .. } = FireRules::default();
     for (way, tolerance) in [

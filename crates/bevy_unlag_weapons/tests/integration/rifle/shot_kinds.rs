@@ -9,7 +9,7 @@ use bevy_unlag_weapons::{
     pellet_offset,
 };
 
-use crate::rifle::range::{EYE, Range, Seen};
+use crate::rifle::range::{EYE, Range, ShotRecord};
 
 /// Target that the first shot hits on the screen and on the server, with the dummy at `dummy` and the aim at
 /// `at`.
@@ -81,7 +81,7 @@ fn server_spread_is_shown_without_hits_and_traced_by_the_server() {
     else {
         panic!("{shown:?}")
     };
-    let Seen { fired, damage, .. } = range.app.world().resource::<Seen>();
+    let ShotRecord { fired, damage, .. } = range.app.world().resource::<ShotRecord>();
     assert_ne!(seed, fired[0].round.seed, "the client cannot know the directions");
     assert!(
         fired[0].rays.iter().all(|ray| ray.drawn.is_none() && ray.to.z < -20.0),

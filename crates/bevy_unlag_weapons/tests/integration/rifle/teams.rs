@@ -8,7 +8,7 @@ use bevy_unlag_weapons::{
     FireMode, FireRules, FriendlyFire, Shot, ShotFired, ShotResult, Tracer, TracerPath, Weapon, WeaponState,
 };
 
-use crate::rifle::range::{Range, Seen, dummy};
+use crate::rifle::range::{Range, ShotRecord, dummy};
 
 /// A weapon that can hit a dummy.
 struct Trial {
@@ -71,7 +71,7 @@ fn shoot(trial: &Trial, rule: FriendlyFire, shooter: Option<Team>, behind: Optio
         })
     };
     range.hold(false, 3);
-    let Seen { fired, verdicts, damage, .. } = range.app.world().resource::<Seen>();
+    let ShotRecord { fired, verdicts, damage, .. } = range.app.world().resource::<ShotRecord>();
     Outcome {
         fired: fired[0].clone(),
         result: verdicts[0].result,

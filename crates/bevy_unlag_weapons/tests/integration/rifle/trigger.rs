@@ -33,9 +33,9 @@ fn tap_is_buffered_for_the_configured_time() {
         range.hold(false, ticks);
     };
     reload(&mut range, 4);
-    assert!(range.arms().is_reloading());
+    assert!(range.weapons().is_reloading());
     assert_eq!(tap(&mut range, 60), 2, "a tap half a second before");
-    assert_eq!(range.arms().held_slot().magazine, 3);
+    assert_eq!(range.weapons().held_slot().magazine, 3);
     assert_eq!(tap(&mut range, 12), 3);
     reload(&mut range, 32);
     assert_eq!(tap(&mut range, 20), 4, "a tap a tenth of a second before");
@@ -55,9 +55,9 @@ fn trigger_on_an_empty_magazine_starts_a_reload() {
     // The last round, and a tap during the cooldown.
     assert_eq!(tap(&mut range, 2), 3);
     assert_eq!(tap(&mut range, 12), 3);
-    assert!(range.arms().is_reloading());
+    assert!(range.weapons().is_reloading());
     assert_eq!(range.hold(false, 60).fired.len(), 3, "the weapon was reloaded without firing");
-    assert_eq!(range.arms().held_slot().magazine, 3);
+    assert_eq!(range.weapons().held_slot().magazine, 3);
 
     // A held automatic weapon continues after its reload.
     let ammo = Ammo { magazine: 3, reserve: 30, reload: Reload::Magazine { time: 10.0 * DT } };

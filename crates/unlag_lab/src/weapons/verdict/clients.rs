@@ -1,6 +1,6 @@
 //! 64 clients in one app that run and fire at each other while their packets are recorded.
 
-use super::test_server::{self, PLAYERS, ROUND_TRIP, TestServer, TickMessages};
+use super::recorded_server::{self, PLAYERS, ROUND_TRIP, TestServer, TickMessages};
 use crate::prelude::*;
 
 /// Age of the shooter's view when its shot arrives, in milliseconds.
@@ -32,7 +32,7 @@ pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<TickMessages> {
 
 impl Clients {
     fn new(hz: u32, seed: u64) -> Self {
-        let mut app = test_server::app(hz);
+        let mut app = recorded_server::app(hz);
         finish(&mut app);
         let pawns = (1..=PLAYERS)
             .map(|id| {
@@ -93,7 +93,7 @@ impl Clients {
     fn receive(&mut self, server: &mut TestServer) {
         let now = server.app.world().resource::<CurrentTick>().0;
         let heard = now.offset(-self.ticks(ROUND_TRIP / 2));
-        let heard = heard.offset(-((heard.0 % test_server::interval(self.hz)).cast_signed()));
+        let heard = heard.offset(-((heard.0 % recorded_server::interval(self.hz)).cast_signed()));
         for (own, answers) in self.pawns.iter().zip(server.answers()) {
             deliver_acks(&mut self.app, *own, answers);
         }

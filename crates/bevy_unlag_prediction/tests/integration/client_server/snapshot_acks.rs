@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, LastReceivedSnapshot, MoveSystems, SnapshotAcks, Tick};
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 /// Ticks by which the received snapshots are behind the client's own tick.
 const BEHIND: i32 = 5;

@@ -5,7 +5,7 @@ use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, Tick, Wire};
 use bevy_unlag_prediction::{CorrectionCause, MovePacket, StateCheck};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 /// Forges the check of a packet so that it claims another result.
 fn claim_to_be_elsewhere(bytes: &mut Vec<u8>) {

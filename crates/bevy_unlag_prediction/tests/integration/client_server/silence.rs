@@ -3,7 +3,7 @@
 use bevy_unlag_core::Tick;
 use bevy_unlag_prediction::PredictionStats;
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 fn walking(seed: u64) -> Pair {
     let mut pair = Pair::new(seed, LinkProfile::AVERAGE);

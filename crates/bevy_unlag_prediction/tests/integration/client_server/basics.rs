@@ -10,7 +10,7 @@ use bevy_unlag_prediction::{
     AuthorityPawn, AutonomousPawn, HostPawn, IncomingMoves, OutgoingMoves, PredictionPlugin, SavedMoves,
 };
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 #[test]
 fn own_pawn_reacts_in_the_frame_of_its_input() {

@@ -136,8 +136,8 @@ fn returning_player_keeps_health_score_ammunition_and_cooldown() {
         let all: Vec<WeaponId> = arsenal.iter().map(|(weapon, _)| weapon).collect();
         let full = WeaponState::new(&arsenal, &all, 0).slots;
         expect_time_until(&mut game, 60.0, |game| {
-            let SoldierState { body, extension: arms } = state(&mut game.server, id);
-            body.alive && !arms.is_reloading() && arms.slots != full
+            let SoldierState { body, extension: weapons } = state(&mut game.server, id);
+            body.alive && !weapons.is_reloading() && weapons.slots != full
         });
 
         if silent {

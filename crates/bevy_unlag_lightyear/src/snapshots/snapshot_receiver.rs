@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{LastReceivedSnapshot, LocalControl};
 use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
 
-use super::encoding::SnapshotReader;
+use super::snapshot_message::SnapshotReader;
 use crate::{
     bandwidth::ServerMessages, client::ReceiveSystems, net_ids::NetIdMap, protocol::SnapshotMessage,
 };
@@ -34,7 +34,7 @@ fn deliver(
     mut messages: ServerMessages<SnapshotMessage>,
     mut pawns: Query<(Option<&mut SnapshotInbox>, Has<LocalControl>)>,
     mut dropped: ResMut<DroppedSnapshots>,
-    mut heard: ResMut<LastReceivedSnapshot>,
+    mut last_received: ResMut<LastReceivedSnapshot>,
     mut commands: Commands,
 ) {
     for message in messages.take() {
@@ -42,7 +42,7 @@ fn deliver(
             dropped.malformed += 1;
             continue;
         };
-        heard.record(updates.base());
+        last_received.record(updates.base());
         for one in updates {
             let Ok((name, update)) = one else {
                 dropped.malformed += 1;

@@ -2,7 +2,7 @@
 
 use bevy_unlag_prediction::PredictionDebug;
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 const ROUGH: LinkProfile = LinkProfile { loss: 0.1, ..LinkProfile::AVERAGE };
 

@@ -2,7 +2,7 @@
 
 use bevy_unlag_prediction::CorrectionCause;
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 /// Distance in metres, beyond the tolerance and within what [`accepting`] accepts.
 const STEP: f32 = 0.05;

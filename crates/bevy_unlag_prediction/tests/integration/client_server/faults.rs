@@ -1,6 +1,6 @@
 //! Bad links of all kinds, with the figures to be reached on them.
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 /// Walks for some seconds. The pair's stats and log have the corrections and the owner's errors.
 fn walked(seed: u64, profile: LinkProfile, seconds: f64) -> Pair {

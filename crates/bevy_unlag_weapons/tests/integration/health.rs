@@ -22,7 +22,7 @@ const TICK: Duration = Duration::from_nanos(15_625_000);
 const EYE: Vec3 = Vec3::new(0.0, 1.66, 0.0);
 
 #[derive(Resource, Default)]
-struct Seen(Vec<Died>);
+struct Deaths(Vec<Died>);
 
 struct Range {
     app: App,
@@ -36,7 +36,7 @@ fn play(
     mut due: MessageReader<RespawnDue>,
     mut bodies: Query<&mut SoldierState>,
     mut respawns: MessageWriter<Respawn>,
-    mut seen: ResMut<Seen>,
+    mut seen: ResMut<Deaths>,
 ) {
     for death in died.read() {
         seen.0.push(*death);
@@ -59,7 +59,7 @@ impl Range {
             .add_plugins((PredictionPlugin::<Soldier>::default(), WeaponsPlugin::<CapsuleModel>::default()))
             .add_plugins(HealthPlugin)
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
-            .init_resource::<Seen>()
+            .init_resource::<Deaths>()
             .add_systems(FixedUpdate, play);
         if !app.is_plugin_added::<VisualPlugin>() {
             app.add_plugins(VisualPlugin);
@@ -68,8 +68,8 @@ impl Range {
         app.cleanup();
         let ground = bevy_rapier3d::prelude::Collider::cuboid(50.0, 0.5, 50.0);
         app.world_mut().spawn((ground, Transform::from_xyz(0.0, -0.5, 0.0)));
-        let arms = WeaponState::new(app.world().resource::<Arsenal>(), &[WeaponId(0)], 7);
-        let soldier = |place| SoldierState { body: CapsuleState::at(place), extension: arms };
+        let weapons = WeaponState::new(app.world().resource::<Arsenal>(), &[WeaponId(0)], 7);
+        let soldier = |place| SoldierState { body: CapsuleState::at(place), extension: weapons };
         let body = || {
             let seen = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
             (seen, Health::default(), PlayerScore::default(), NetRole::Authority)
@@ -98,7 +98,7 @@ impl Range {
     }
 
     fn died(&self) -> &[Died] {
-        &self.app.world().resource::<Seen>().0
+        &self.app.world().resource::<Deaths>().0
     }
 }
 

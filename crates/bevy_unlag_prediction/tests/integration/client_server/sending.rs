@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire};
 use bevy_unlag_prediction::{MAX_MOVES, MovePacket, MoveRun, SavedMoves, SendRate, SendThrottle, StateCheck};
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 /// Returns the packets of a pair in some seconds, after two seconds of warm-up.
 fn packets(pair: &mut Pair, seconds: f64) -> Vec<MovePacket<WalkerInput>> {

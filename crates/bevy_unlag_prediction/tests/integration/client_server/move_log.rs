@@ -16,7 +16,7 @@ use bevy::log::{
 };
 use bevy_unlag_prediction::{CorrectionCause, IncomingMoveAcks, IncomingMoves};
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 struct Line {
     target: String,

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 #[test]
 fn steering_keeps_clocks_of_half_a_percent_drift_within_16_ticks() {

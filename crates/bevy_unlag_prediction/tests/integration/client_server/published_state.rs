@@ -6,7 +6,7 @@ use bevy::math::Vec3;
 use bevy_unlag_core::{CaughtUpStates, PublishedState, Tick};
 use bevy_unlag_prediction::PublishedExtrapolation;
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 #[test]
 fn published_copy_of_a_late_pawn_walks_for_an_eighth_of_a_second() {

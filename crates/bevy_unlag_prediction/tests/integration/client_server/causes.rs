@@ -2,7 +2,7 @@
 
 use bevy_unlag_prediction::{CorrectionCause, PredictionDebug};
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 fn walking(seed: u64, profile: LinkProfile) -> Pair {
     let mut pair = Pair::new(seed, profile);

@@ -5,7 +5,7 @@ use bevy_unlag_prediction::{
     AckedMove, CorrectionCause, IncomingMoveAcks, MoveAck, PredictionDebug, SavedMoves,
 };
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 type Ack = MoveAck<WalkerState, Push>;
 

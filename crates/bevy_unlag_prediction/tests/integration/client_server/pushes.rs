@@ -3,7 +3,7 @@
 use bevy_unlag_core::{PublishedState, VisualOffset};
 use bevy_unlag_prediction::{CorrectionCause, ScheduledPushes};
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 /// Pushes a pawn once per second, with a lead in seconds, and expects equal final states and no remaining
 /// pushes on both sides.

@@ -2,7 +2,7 @@
 
 use bevy_unlag_prediction::{CorrectionCause, TimeDiscrepancyConfig};
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 /// Returns a cheat whose clock runs at `speed` and ignores the steering.
 fn cheating(speed: f64, time: TimeDiscrepancyConfig) -> Pair {

@@ -4,7 +4,7 @@
 use bevy_unlag_core::VisualOffset;
 use bevy_unlag_prediction::{CorrectionCause, MoveOutcome, PredictionDebug};
 
-use crate::pipe::common::*;
+use crate::client_server::common::*;
 
 /// Blinks in these ticks and walks otherwise.
 fn blinks_at(ticks: &'static [u32]) -> impl Fn(u32) -> WalkerInput + Send + Sync + 'static {
