@@ -263,29 +263,10 @@ pub struct StepEvent<M: MoveModel> {
     pub event: M::Event,
 }
 
-/// Current input of the pawn that this app controls. Games write it in [`MoveSystems::Sample`] for the tick
-/// that is about to run. If they also write it in every frame, the drawn pawn reacts before the next tick.
+/// Current input of the pawn that this app controls. Games write it in
+/// [`MoveSystems::Sample`](crate::MoveSystems::Sample) for the tick that is about to run. If they also write
+/// it in every frame, the drawn pawn reacts before the next tick.
 #[doc(alias = "CUserCmd")]
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component)]
 pub struct MoveInput<M: MoveModel>(pub M::Input);
-
-/// System sets of movement, in [`FixedUpdate`] unless noted.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum MoveSystems {
-    /// In [`FixedFirst`](bevy::app::FixedFirst): increments [`CurrentTick`](crate::CurrentTick) and skips the
-    /// ticks lost by a stall.
-    AdvanceTick,
-    /// Applies the server's acknowledgements and replays the unacknowledged moves.
-    Reconcile,
-    /// Empty: games write [`MoveInput`] here.
-    Sample,
-    /// Extensions, such as a weapon, add their part to [`MoveInput`].
-    Extend,
-    /// Steps the own pawn; the server runs the moves that arrived.
-    Step,
-    /// Empty: for systems that react to [`StepEvent`]s within the same tick.
-    React,
-    /// In [`FixedPostUpdate`](bevy::app::FixedPostUpdate): updates [`PublishedState`].
-    Publish,
-}

@@ -6,7 +6,12 @@ use bevy::{prelude::*, time::TimeSystems};
 use bevy_unlag_derive::Wire;
 use serde::{Deserialize, Serialize};
 
-use crate::{game_clock::GameClockPlugin, model::MoveSystems, reflection, required_plugin::require_plugin};
+use crate::{
+    game_clock::GameClockPlugin,
+    reflection,
+    required_plugin::require_plugin,
+    system_sets::{MoveSystems, TickSystems},
+};
 
 /// A simulation tick. It wraps around and therefore implements no `Ord`; compare with [`Tick::since`] and
 /// [`Tick::is_newer_than`].
@@ -158,15 +163,6 @@ impl Stall {
         self.rest
     }
 }
-
-/// All systems of the suite in the fixed schedules, from [`FixedFirst`] to [`FixedLast`]. They must run
-/// exactly once per tick.
-///
-/// Whatever runs these schedules again, such as the rollback of a network library, gives the set a run
-/// condition in each of them; `bevy_unlag_lightyear` does so for lightyear's rollback. Systems of a game that
-/// must not be repeated either may join the set.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TickSystems;
 
 /// Increments [`CurrentTick`] once per fixed step and orders [`MoveSystems`]. Every other plugin of the
 /// suite adds it.

@@ -7,6 +7,7 @@ use crate::{
     hermite::HermiteWeights,
     reflection,
     setup_diagnostics::{SetupDiagnostics, SetupIssue, TransformWatch},
+    system_sets::VisualSystems,
 };
 
 /// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
@@ -99,17 +100,6 @@ impl VisualOffset {
             }
         }
     }
-}
-
-/// System sets of drawing, in [`PostUpdate`] before transforms propagate.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum VisualSystems {
-    /// Fades offsets by the duration of the frame.
-    Fade,
-    /// Computes the drawn pose of every pawn: samples proxies and advances the own pawn to this frame.
-    Draw,
-    /// Moves visuals to their pawn's [`DrawnPose`] plus [`VisualOffset`].
-    Follow,
 }
 
 /// Moves visuals to the drawn poses of their pawns. The plugins that draw pawns add it.

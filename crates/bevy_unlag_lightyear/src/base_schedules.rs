@@ -6,10 +6,9 @@ use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
     bandwidth::{Bandwidth, ServerMessages},
-    client::ReceiveSystems,
     messages::Side,
     protocol::BaseScheduleMessage,
-    server::SendSystems,
+    system_sets::{ReceiveSystems, SendSystems},
 };
 
 pub(crate) fn server_plugin(app: &mut App) {

@@ -70,7 +70,7 @@ pub(crate) fn server_plugin(app: &mut App) {
         .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
             commands.entity(added.entity).insert(SnapshotSendQueue::default());
         })
-        .add_systems(PostUpdate, refill.before(crate::server::SendSystems::Snapshots));
+        .add_systems(PostUpdate, refill.before(crate::system_sets::SendSystems::Snapshots));
 }
 
 fn refill(

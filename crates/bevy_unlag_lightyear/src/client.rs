@@ -12,14 +12,9 @@ use lightyear::prelude::{
 use lightyear_guard::ClientGuardPlugin;
 
 use crate::{
-    bandwidth, base_schedules, diagnostics,
-    link::LightyearPings,
-    messages,
-    models::{ModelIndex, NetModels},
-    net_sim::NetSimPlugin,
-    plugin_order::PluginOrder,
-    server::UnlagServerNetPlugin,
-    session,
+    bandwidth, base_schedules, diagnostics, link::LightyearPings, messages, model_index::ModelIndex,
+    models::NetModels, net_sim::NetSimPlugin, plugin_order::PluginOrder, server::UnlagServerNetPlugin,
+    session, system_sets::ReceiveSystems,
 };
 
 /// Client side of the transport: exchanges mailboxes with the server. It joins lightyear's `ClientPlugins` if
@@ -32,16 +27,6 @@ use crate::{
 pub struct UnlagClientNetPlugin {
     /// Tick and snapshot rate; the tick must be the server's.
     pub rate: SimulationRate,
-}
-
-/// Systems in [`PreUpdate`] that hand received messages to mailboxes, in this order.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum ReceiveSystems {
-    Roles,
-    States,
-    Moves,
-    Snapshots,
-    Shots,
 }
 
 impl Plugin for UnlagClientNetPlugin {

@@ -42,7 +42,9 @@ mod diagnostics;
 pub mod fuzzing;
 mod lightyear_rollback;
 mod link;
+mod message_class;
 mod messages;
+mod model_index;
 mod models;
 #[cfg(feature = "prediction")]
 mod moves;
@@ -51,6 +53,8 @@ mod net_sim;
 mod pawn;
 #[cfg(feature = "smoothing")]
 mod pawn_event;
+#[cfg(feature = "smoothing")]
+mod pawn_event_types;
 #[cfg(feature = "smoothing")]
 mod pawn_state;
 mod plugin;
@@ -72,16 +76,19 @@ mod smoothed_component;
 #[cfg(feature = "smoothing")]
 mod snapshots;
 mod system_sets;
+#[cfg(all(feature = "prediction", feature = "smoothing"))]
+mod value_request;
 mod visibility;
 
 #[cfg(feature = "weapons")]
 pub use armed_pawn_states::ArmedPawnStatesPlugin;
-pub use bandwidth::{Bandwidth, ClassTraffic, MessageClass};
+pub use bandwidth::{Bandwidth, ClassTraffic};
 pub use budget::{DownlinkBudget, LinkBudget};
 pub use client::UnlagClientNetPlugin;
 #[cfg(feature = "smoothing")]
 pub use controlling_player::{ControllingPlayer, ControllingPlayerPlugin};
 pub use link::{GameSpeed, LightyearPings};
+pub use message_class::MessageClass;
 pub use messages::{
     AddGameMessage, Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules, MessageSource,
     MessageVerdict, Outbox, Received,
@@ -98,7 +105,7 @@ pub use pawn_state::{AddPawnState, DroppedPawnChanges, InterpolatedComponent, Ow
 #[cfg(feature = "prediction")]
 pub use possession::{Possess, Possessed};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
-pub use predicted_component::{ReplicatePredicted, ValueRequest};
+pub use predicted_component::ReplicatePredicted;
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::UnlagServerNetPlugin;
 pub use session::{
@@ -113,4 +120,6 @@ pub use smoothed_component::ReplicateSmoothed;
 #[cfg(feature = "smoothing")]
 pub use snapshots::{DroppedSnapshots, UpdateInterval};
 pub use system_sets::NetSystems;
+#[cfg(all(feature = "prediction", feature = "smoothing"))]
+pub use value_request::ValueRequest;
 pub use visibility::ComponentFilters;

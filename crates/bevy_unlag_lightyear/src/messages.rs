@@ -37,7 +37,7 @@ use message_types::{MessageTypeIndex, MessageValidator};
 pub use outbox::Outbox;
 use reliable_queue::ReliableSendQueue;
 
-use crate::{client::ReceiveSystems, server::SendSystems, system_sets::NetSystems};
+use crate::system_sets::{NetSystems, ReceiveSystems, SendSystems};
 
 /// A game message that has arrived and complies with the rules of its type. Read it with Bevy's
 /// [`MessageReader`], after [`NetSystems::DeliverMessages`].

@@ -6,9 +6,8 @@ use bevy::{ecs::system::StaticSystemParam, prelude::*};
 #[cfg(not(feature = "prediction"))]
 use bevy_unlag_core::NetRole;
 use bevy_unlag_core::{MoveDiagnostics, MoveModel, PawnModel, SetupDiagnostics, SetupIssue};
-use serde::{Deserialize, Serialize};
 
-use crate::{pawn::ReplicatedPawn, protocol::Setup};
+use crate::{model_index::ModelIndex, pawn::ReplicatedPawn, protocol::Setup};
 
 /// Registers the movement model `M`, so that pawns of it can be owned by players. Add it once for each model,
 /// on clients and servers in the same order, after [`UnlagClientNetPlugin`](crate::UnlagClientNetPlugin) or
@@ -48,11 +47,6 @@ impl<M: MoveModel> Plugin for NetModelPlugin<M> {
         }
     }
 }
-
-/// Movement model of a replicated pawn on the wire: its place in the order of [`NetModelPlugin`]s. Pawns without
-/// it are of the first model.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct ModelIndex(u8);
 
 /// One movement model of the app.
 #[derive(Clone, Copy)]

@@ -9,10 +9,9 @@ use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
     bandwidth::{Bandwidth, ServerMessages},
-    client::ReceiveSystems,
     possession::OfferedTo,
     protocol::{MoveAckMessage, MoveMessage},
-    server::SendSystems,
+    system_sets::{ReceiveSystems, SendSystems},
 };
 
 pub(crate) fn client_plugin(app: &mut App) {

@@ -12,7 +12,10 @@ use bevy_unlag_core::{
 };
 use bevy_unlag_smoothing::{ProxyTime, SmoothingSystems};
 
-use crate::pawn_state::{Change, OutgoingChanges};
+use crate::{
+    pawn_event_types::{PawnEventType, PawnEventTypes},
+    pawn_state::{Change, OutgoingChanges},
+};
 
 /// Bit of a change's kind that makes it an event.
 pub(crate) const EVENT: u8 = 0x80;
@@ -87,23 +90,6 @@ impl SharePawnEvents for App {
         };
         self.add_systems(FixedUpdate, share.in_set(MoveSystems::React));
         self
-    }
-}
-
-/// Registered types, in the order of their numbers on the wire.
-#[derive(Resource, Default)]
-pub(crate) struct PawnEventTypes(Vec<PawnEventType>);
-
-struct PawnEventType {
-    name: &'static str,
-    /// Takes an event that arrived. Returns whether its bytes are valid.
-    receive: fn(&mut EntityWorldMut, Tick, &[u8]) -> bool,
-}
-
-impl PawnEventTypes {
-    /// Returns the names of the types, in order.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|known| known.name)
     }
 }
 

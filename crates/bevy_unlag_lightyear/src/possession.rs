@@ -22,12 +22,11 @@ use lightyear::prelude::{
 use crate::snapshots::Departing;
 use crate::{
     bandwidth::{Bandwidth, ServerMessages},
-    client::ReceiveSystems,
     models::NetModels,
     net_ids::NetIdMap,
     protocol::{ControlEndMessage, ControlOfferMessage, ServerEventChannel},
-    server::SendSystems,
     session::{AwaitingReconnect, owned_by},
+    system_sets::{ReceiveSystems, SendSystems},
 };
 
 /// Time added to the round trip until the first move of the new pawn, for jitter and one lost packet.

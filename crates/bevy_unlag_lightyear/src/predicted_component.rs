@@ -9,11 +9,13 @@ use bevy_unlag_prediction::{MAX_MAILBOX_MESSAGES, PredictedValue};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::Bandwidth,
+    message_class::MessageClass,
     pawn_state::InterpolatedComponent,
     protocol::{ClassifiedMessage, MoveChannel, OpaqueMessage, register},
     smoothed_component::{LocalValueHandler, TickedValue, replicate},
     system_sets::NetSystems,
+    value_request::ValueRequest,
 };
 
 /// Time without an acknowledgement after which a client sends its change again.
@@ -74,47 +76,6 @@ impl ReplicatePredicted for App {
                 pawn.try_remove::<ValueRequest<T>>();
             }
         })
-    }
-}
-
-/// On the server: the value of `T` that the owner of a pawn requests.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
-#[reflect(Component)]
-pub struct ValueRequest<T: Send + Sync + 'static> {
-    requested: Option<T>,
-    /// The newest client tick for which a change has arrived.
-    received_tick: Option<Tick>,
-    acked_tick: Option<Tick>,
-}
-
-impl<T: Send + Sync + 'static> Default for ValueRequest<T> {
-    fn default() -> Self {
-        Self { requested: None, received_tick: None, acked_tick: None }
-    }
-}
-
-impl<T: Copy + Send + Sync + 'static> ValueRequest<T> {
-    /// Returns the requested value, `None` if there is no request. It can be any value that decodes.
-    #[must_use]
-    pub fn requested(&self) -> Option<T> {
-        self.requested
-    }
-
-    /// Refuses the request: the value stays, and the owner is corrected.
-    pub fn refuse(&mut self) {
-        self.requested = None;
-    }
-
-    /// Returns the last client tick that was acknowledged.
-    pub(crate) fn acked_tick(&self) -> Option<Tick> {
-        self.acked_tick
-    }
-
-    /// Records a request, unless it is a duplicate or older than a previous one.
-    fn record_request(&mut self, value: T, tick: Tick) {
-        if self.received_tick.is_none_or(|received_tick| tick.is_newer_than(received_tick)) {
-            (self.requested, self.received_tick) = (Some(value), Some(tick));
-        }
     }
 }
 

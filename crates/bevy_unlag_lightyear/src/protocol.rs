@@ -7,7 +7,7 @@ use lightyear::prelude::*;
 use lightyear_guard::BindMessage;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
-use crate::{bandwidth::MessageClass, link::GameSpeed, models::ModelIndex};
+use crate::{link::GameSpeed, message_class::MessageClass, model_index::ModelIndex};
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.

@@ -6,7 +6,9 @@ use bevy_unlag_weapons::{FireRules, ScreenRules};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    bandwidth::Bandwidth, client::ReceiveSystems, protocol::ScreenRulesMessage, server::SendSystems,
+    bandwidth::Bandwidth,
+    protocol::ScreenRulesMessage,
+    system_sets::{ReceiveSystems, SendSystems},
 };
 
 /// Rules with the number of their change: reliable messages may overtake each other.

@@ -10,17 +10,10 @@ use crate::{
     link::{self, LightyearPings},
     messages, net_ids,
     plugin_order::PluginOrder,
-    session, visibility,
+    session,
+    system_sets::SendSystems,
+    visibility,
 };
-
-/// Systems in [`PostUpdate`] that send mailboxes, in this order.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum SendSystems {
-    /// First: tracers use what snapshots leave of the budget.
-    Snapshots,
-    Acks,
-    Shots,
-}
 
 /// Server side of the transport: exchanges mailboxes with the clients. It joins lightyear's `ServerPlugins`
 /// if the app has them, and adds them otherwise; added after this plugin they panic. Each movement model also

@@ -12,6 +12,7 @@
 mod fast_clocks;
 mod game_speed;
 mod handshake;
+mod match_epoch;
 mod players;
 mod rates;
 mod restart;

@@ -19,12 +19,11 @@ use lightyear::prelude::{server::ClientOf, *};
 use crate::{
     bandwidth::{Bandwidth, ServerMessages},
     budget::SnapshotSendQueue,
-    client::ReceiveSystems,
     possession::FormerPlayer,
     protocol::{
         ClassifiedMessage, ProjectileEndMessage, ProjectileLaunchMessage, TracerMessage, VerdictMessage,
     },
-    server::SendSystems,
+    system_sets::{ReceiveSystems, SendSystems},
     visibility::ComponentFilters,
 };
 

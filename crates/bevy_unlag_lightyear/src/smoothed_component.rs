@@ -19,7 +19,7 @@ use bevy_unlag_smoothing::{
 };
 use lightyear::prelude::AppComponentExt;
 
-use crate::{pawn_state::InterpolatedComponent, predicted_component::ValueRequest};
+use crate::{pawn_state::InterpolatedComponent, value_request::ValueRequest};
 
 /// Registration of interpolated components.
 #[doc(alias = "InterpolationRegistrationExt")]

@@ -26,3 +26,22 @@ pub enum NetSystems {
     /// [`NetSim`](crate::NetSim) takes the packets that the connection sends and passes on those that are due.
     SendSimulated,
 }
+
+/// Systems in [`PreUpdate`] that hand received messages to mailboxes, in this order.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum ReceiveSystems {
+    Roles,
+    States,
+    Moves,
+    Snapshots,
+    Shots,
+}
+
+/// Systems in [`PostUpdate`] that send mailboxes, in this order.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum SendSystems {
+    /// First: tracers use what snapshots leave of the budget.
+    Snapshots,
+    Acks,
+    Shots,
+}

@@ -12,15 +12,9 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    config::CapsuleConfig,
-    event::MoveEvent,
-    input::CapsuleInput,
-    mover::Mover,
-    server_queries::CapsulePush,
-    state::CapsuleState,
-    step::{CapsuleModel, step},
-    step_state::Limits,
-    world::MoverWorld,
+    ability_hooks::AbilityHooks, capsule_model::CapsuleModel, config::CapsuleConfig, event::MoveEvent,
+    input::CapsuleInput, mover::Mover, server_queries::CapsulePush, state::CapsuleState, step::step,
+    step_state::Limits, world::MoverWorld,
 };
 
 /// Custom move of a game, such as a dash, a teleport or a wall run. It is predicted, replayed and
@@ -214,22 +208,6 @@ impl<A: MoveAbility> MoveDiagnostics<Self> for CapsuleWith<A> {
         CapsuleModel::config_hash(config, &world.0) ^ A::config_hash(&world.1).rotate_left(11)
     }
 }
-
-/// Calls from a step into its abilities.
-pub(crate) trait AbilityHooks {
-    fn body_input(&self, body: CapsuleInput) -> CapsuleInput {
-        body
-    }
-    fn begin(&mut self, _mover: &mut Mover<'_, '_, '_>) {}
-    fn custom(&mut self, _mover: &mut Mover<'_, '_, '_>, _seconds: f32) {}
-    fn end(&mut self, _mover: &mut Mover<'_, '_, '_>) {}
-    fn limits(&self, _mover: &Mover<'_, '_, '_>, usual: Limits) -> Limits {
-        usual
-    }
-}
-
-/// Capsule without abilities.
-impl AbilityHooks for () {}
 
 struct Ability<'a, 'w, 's, A: MoveAbility> {
     param: &'a SystemParamItem<'w, 's, A::Param>,

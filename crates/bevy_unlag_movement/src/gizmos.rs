@@ -14,8 +14,8 @@ use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, StepContext, with_defau
 use crate::{
     base::{BaseId, MovementBase},
     config::CapsuleConfig,
+    has_capsule::HasCapsule,
     mode::MovementMode,
-    pawn_collision::HasCapsule,
     probe::MoverProbe,
     state::CapsuleState,
     world::MoverWorld,

@@ -30,8 +30,11 @@
 
 pub mod abilities;
 mod ability;
+mod ability_hooks;
 mod base;
 mod base_motion;
+mod body;
+mod capsule_model;
 mod config;
 mod cue;
 mod depenetration;
@@ -44,6 +47,7 @@ mod frame;
 mod free_movement;
 #[cfg(feature = "gizmos")]
 mod gizmos;
+mod has_capsule;
 mod input;
 mod input_accumulator;
 mod jumping;
@@ -51,6 +55,7 @@ mod jumping;
 mod kart;
 mod local_moves;
 mod mode;
+mod move_model;
 mod mover;
 mod part;
 mod pawn_capsules;
@@ -80,6 +85,7 @@ pub use base::{
     BaseAnnouncement, BaseId, BaseSchedule, BaseScheduleConfig, BaseTrack, MovementBase, PoseHistory,
     RecordedBase, Shuttle, Turntable,
 };
+pub use capsule_model::CapsuleModel;
 #[cfg(feature = "rapier_controller")]
 pub use config::MoverBackend;
 pub use config::{
@@ -89,6 +95,7 @@ pub use cue::{HasMoveEvent, MoveCue};
 pub use event::MoveEvent;
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoverGizmos, MoverGizmosPlugin};
+pub use has_capsule::HasCapsule;
 pub use input::{CapsuleInput, PITCH_LIMIT};
 pub use input_accumulator::InputAccumulator;
 #[cfg(feature = "kart")]
@@ -98,12 +105,11 @@ pub use kart::{
 pub use local_moves::LocalMovesPlugin;
 pub use mode::{CustomMode, ModePhysics, MovementMode, Transitions};
 pub use mover::{Mover, MoverHit};
-pub use pawn_collision::{HasCapsule, PawnCollisionPlugin, PushesBodies};
+pub use pawn_collision::{PawnCollisionPlugin, PushesBodies};
 pub use plugin::MovementPlugin;
 pub use probe::{MoverProbe, ProbeFloor};
 pub use scene::{MoverScene, MoverSceneSystems, PawnCapsule};
 pub use server_queries::CapsulePush;
 pub use state::CapsuleState;
-pub use step::CapsuleModel;
 pub use volume::{GravityField, MoveVolume, OneWayCollider, VolumeId};
 pub use world::MoverWorld;

@@ -6,6 +6,7 @@ use bevy_unlag_core::{StepContext, Tick, TimeDilation};
 
 use crate::{
     base::BaseId,
+    body::body_of,
     config::{CapsuleConfig, PawnCollision},
     distance::separation,
     event::MoveEvent,
@@ -17,7 +18,6 @@ use crate::{
     part::Part,
     scene::NearParts,
     state::CapsuleState,
-    step::body_of,
     step_state::PawnStep,
     sweep::{Hit, depth, sweep},
 };

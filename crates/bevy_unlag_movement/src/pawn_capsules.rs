@@ -5,7 +5,7 @@ use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnClass, PawnM
 
 use crate::{
     config::{CapsuleConfig, PawnCollision},
-    pawn_collision::HasCapsule,
+    has_capsule::HasCapsule,
     scene::{MoverSceneSystems, PawnCapsule},
     state::CapsuleState,
 };

@@ -13,47 +13,19 @@ use bevy_rapier3d::{
     plugin::{PhysicsSet, WriteRapierContext},
     rapier::prelude::{QueryFilter, RigidBodyHandle},
 };
-use bevy_unlag_core::{ExtendedState, MoveModel, MoveSystems, TickSystems, upright_rotation};
+use bevy_unlag_core::{MoveModel, MoveSystems, TickSystems, upright_rotation};
 
 use crate::{
+    body::body_of,
     config::CapsuleConfig,
     distance::separation,
+    has_capsule::HasCapsule,
     input::level_wish,
     part::Part,
     pawn_capsules,
     state::CapsuleState,
-    step::body_of,
     sweep::{Body, advance},
 };
-
-/// State that contains a capsule's state.
-pub trait HasCapsule {
-    /// Returns the capsule's state.
-    fn capsule(&self) -> &CapsuleState;
-
-    /// Returns the capsule's state, to be changed.
-    fn capsule_mut(&mut self) -> &mut CapsuleState;
-}
-
-impl HasCapsule for CapsuleState {
-    fn capsule(&self) -> &CapsuleState {
-        self
-    }
-
-    fn capsule_mut(&mut self) -> &mut CapsuleState {
-        self
-    }
-}
-
-impl<B: HasCapsule + Send + Sync + 'static, X: Send + Sync + 'static> HasCapsule for ExtendedState<B, X> {
-    fn capsule(&self) -> &CapsuleState {
-        self.body.capsule()
-    }
-
-    fn capsule_mut(&mut self) -> &mut CapsuleState {
-        self.body.capsule_mut()
-    }
-}
 
 /// Moves overlapping pawns apart. Returns the feet of the pawn `own` after moving by `reach` at most,
 /// and the parts that still block, that is all but the pawns.

@@ -6,13 +6,13 @@ use bevy_unlag_core::StepContext;
 
 use crate::{
     base::BaseId,
+    body::body_of,
     config::CapsuleConfig,
     floor::{HOVER_MAX, probe_ground},
     frame::Frame,
     mover::MoverHit,
     scene::Include,
     state::CapsuleState,
-    step::body_of,
     sweep::sweep,
     world::MoverWorld,
 };

@@ -4,7 +4,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::{PawnClass, PoseSample, StepContext};
 
 use crate::{
-    config::CapsuleConfig, mode::MovementMode, state::CapsuleState, step::CapsuleModel, world::MoverWorld,
+    capsule_model::CapsuleModel, config::CapsuleConfig, mode::MovementMode, state::CapsuleState,
+    world::MoverWorld,
 };
 
 /// Change of velocity by a wall in metres per second above which it counts as a hit.

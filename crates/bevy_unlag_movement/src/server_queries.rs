@@ -7,11 +7,12 @@ use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{MoveDiagnostics, StepContext, TimeDilation, Wire};
 
 use crate::{
+    body::body_of,
+    capsule_model::CapsuleModel,
     config::CapsuleConfig,
     frame::Frame,
     scene::Include,
     state::{CapsuleState, MAX_POSITION, MAX_VELOCITY},
-    step::{CapsuleModel, body_of},
     sweep::{Body, sweep},
     world::MoverWorld,
 };

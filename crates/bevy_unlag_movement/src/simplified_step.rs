@@ -6,13 +6,15 @@ use bevy_unlag_core::StepContext;
 
 use crate::{
     base::BaseId,
+    body::body_of,
+    capsule_model::CapsuleModel,
     config::CapsuleConfig,
     floor::{HOVER_MAX, along_floor, probe_ground},
     frame::Frame,
     planes::upright,
     scene::Include,
     state::CapsuleState,
-    step::{CapsuleModel, body_of, seconds_of},
+    step::seconds_of,
     step_state::gravity_strength,
     sweep::{Body, sweep},
     world::MoverWorld,

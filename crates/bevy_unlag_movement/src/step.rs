@@ -2,15 +2,13 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_unlag_core::{
-    MoveModel, PawnClass, PoseSample, Snapshot, StepContext, Tick, TimeDilation, Up, ViewFrame,
-    upright_rotation,
-};
+use bevy_unlag_core::{StepContext, upright_rotation};
 
 use crate::{
-    ability::AbilityHooks,
+    ability_hooks::AbilityHooks,
     base::BaseId,
     base_motion::{heading, move_with_base, planned_base_motion, store_base_position},
+    body::body_of,
     config::{CapsuleConfig, PawnCollision},
     depenetration::{Depenetration, depenetrate},
     event::MoveEvent,
@@ -23,145 +21,14 @@ use crate::{
     mover::Mover,
     part::Part,
     pawn_collision::separate_pawns,
-    proxy_extrapolation::extrapolate,
     scene::{Include, NearParts},
-    server_queries::{CapsulePush, is_clear},
     state::{CapsuleState, MAX_POSITION, MAX_TIMER},
     step_state::{Limits, PawnStep, Physics},
-    sweep::{Body, depth},
+    sweep::depth,
     volume::{GravityField, MoveVolume, VolumeId},
     walking::walk,
     world::MoverWorld,
 };
-
-/// Capsule that walks, falls, jumps, crouches, swims and flies. Unreal's `CharacterMovementComponent`.
-/// For custom moves of a game see [`CapsuleWith`](crate::CapsuleWith).
-#[doc(alias = "UCharacterMovementComponent")]
-#[doc(alias = "CGameMovement")]
-#[doc(alias = "CharacterController")]
-#[derive(Clone, Copy, Default, Debug, TypePath)]
-pub struct CapsuleModel;
-
-impl MoveModel for CapsuleModel {
-    type Config = CapsuleConfig;
-    type Input = CapsuleInput;
-    type State = CapsuleState;
-    type Event = MoveEvent;
-    type Push = CapsulePush;
-    type World = MoverWorld<'static, 'static>;
-    type Diagnostics = Self;
-
-    fn step(
-        config: &CapsuleConfig,
-        state: &CapsuleState,
-        input: &CapsuleInput,
-        ctx: &StepContext,
-        world: &MoverWorld<'_, '_>,
-        events: &mut Vec<MoveEvent>,
-    ) -> CapsuleState {
-        step(config, state, input, ctx, world, &mut (), events)
-    }
-
-    fn position(state: &CapsuleState) -> Vec3 {
-        state.position
-    }
-
-    fn snapshot(state: &CapsuleState, tick: Tick) -> Snapshot {
-        Snapshot {
-            up: Up::new(state.up),
-            yaw: state.yaw,
-            pitch: (state.pitch >> 8) as i8,
-            crouch: if state.crouched { 255 } else { 0 },
-            alive: state.alive,
-            grounded: state.is_grounded(),
-            falling: state.mode == MovementMode::Falling,
-            teleports: state.teleports,
-            ..Snapshot::new(tick, state.position, state.world_velocity())
-        }
-    }
-
-    fn velocity(state: &CapsuleState) -> Vec3 {
-        state.world_velocity()
-    }
-
-    fn time_dilation(state: &CapsuleState) -> TimeDilation {
-        state.time_dilation
-    }
-
-    fn base(state: &CapsuleState) -> u16 {
-        state.base.0
-    }
-
-    fn turns_with_base(config: &CapsuleConfig) -> bool {
-        config.turn_with_base
-    }
-
-    fn proxy_step(
-        config: &CapsuleConfig,
-        class: PawnClass,
-        pose: &PoseSample,
-        ctx: &StepContext,
-        world: &MoverWorld<'_, '_>,
-    ) -> PoseSample {
-        extrapolate(config, class, pose, ctx, world)
-    }
-
-    fn eye(config: &CapsuleConfig, state: &CapsuleState) -> Vec3 {
-        state.eye(config)
-    }
-
-    fn look(input: &CapsuleInput) -> (u16, i16) {
-        let input = input.clamped();
-        (input.yaw, input.pitch)
-    }
-
-    fn view_frame(state: &CapsuleState) -> ViewFrame {
-        ViewFrame { up: state.up, turn: state.base_turn }
-    }
-
-    fn kind(state: &CapsuleState) -> u32 {
-        state.kind()
-    }
-
-    fn teleports(state: &CapsuleState) -> u8 {
-        state.teleports
-    }
-
-    fn push(_config: &CapsuleConfig, state: &CapsuleState, push: &CapsulePush) -> CapsuleState {
-        push.apply_to(state)
-    }
-
-    fn missing_input(last: &CapsuleInput, axes: bool) -> CapsuleInput {
-        last.missing_input(axes)
-    }
-
-    fn can_combine_with(older: &CapsuleInput, newer: &CapsuleInput) -> bool {
-        older.can_combine_with(newer)
-    }
-
-    fn try_nudge(
-        config: &CapsuleConfig,
-        state: &CapsuleState,
-        by: Vec3,
-        ctx: &StepContext,
-        world: &MoverWorld<'_, '_>,
-    ) -> Option<CapsuleState> {
-        if !by.is_finite() || !state.is_valid() {
-            return None;
-        }
-        let frame = Frame::new(state.up, state.position);
-        let config = config.class(state.class);
-        let (body, mask) = (body_of(config, state.crouched), config.blocked_by);
-        if !is_clear(mask, frame, body, (state.position, by), ctx, world) {
-            return None;
-        }
-        let (position, seconds) = (state.position + by, world.step_seconds(ctx));
-        // On a base the offset also applies to the position in the base's space.
-        let turned_back = |pose: Isometry3d| pose.rotation.inverse() * by;
-        let in_base = world.base_pose(state.base, seconds).map_or(Vec3::ZERO, turned_back);
-        Some(CapsuleState { position, base_position: state.base_position + in_base, ..*state })
-    }
-}
 
 /// Simulates one step with the hooks of abilities.
 pub(crate) fn step(
@@ -346,12 +213,6 @@ pub(crate) fn seconds_of(config: &CapsuleConfig, state: &CapsuleState, ctx: &Ste
 /// Returns the longest slice of a step in seconds.
 fn slice_seconds(config: &CapsuleConfig) -> f32 {
     config.max_slice_seconds.clamp(1e-3, 1.0)
-}
-
-/// Returns the capsule for a stance.
-pub(crate) fn body_of(config: &CapsuleConfig, crouched: bool) -> Body {
-    let half_height = if crouched { config.crouched_half_height } else { config.half_height };
-    Body::new(config.radius, half_height)
 }
 
 /// Filters the input and applies its view to the state. A disabled pawn keeps its view and its stance

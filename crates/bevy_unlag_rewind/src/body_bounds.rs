@@ -3,7 +3,7 @@
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, LimbRig, PoseSample};
 
-use crate::hit_boxes::{BodyBounds, HitBox};
+use crate::hit_box::{BodyBounds, HitBox};
 
 /// Tolerance for boxes beyond their bounds, in metres, for rounding.
 const SLACK: f32 = 1e-3;
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        hit_boxes::HitGroup,
+        hit_box::HitGroup,
         humanoid::{humanoid_hit_boxes, humanoid_rig},
     };
 

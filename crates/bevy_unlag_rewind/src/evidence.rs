@@ -17,6 +17,7 @@ use bevy_unlag_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    checked_floats::checked,
     history::FrameHistory,
     hit_boxes::HitBoxes,
     limits::RewindLimits,
@@ -31,8 +32,8 @@ pub use drawn_evidence::{DrawnBody, DrawnEvidence, DrawnFrames};
 pub use lines::EvidencePart;
 pub use log::EvidenceLog;
 
-pub(crate) use format::{checked, clamped_padding, limit};
-pub(crate) use shapes::{SetRecord, is_exact};
+pub(crate) use format::{clamped_padding, limit};
+pub(crate) use shapes::is_exact;
 
 /// Record of everything that the verdict on one ray depends on; created by
 /// [`Rewound::evidence`](crate::Rewound::evidence). It is self-contained: [`replay`](Self::replay) needs

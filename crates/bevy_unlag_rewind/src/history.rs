@@ -8,7 +8,8 @@ use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
     frame::{Frame, FrameRing},
-    hit_boxes::{BodyBounds, HitBoxes},
+    hit_box::BodyBounds,
+    hit_boxes::HitBoxes,
     limb_history::BoneHistory,
     limits::RewindLimits,
 };

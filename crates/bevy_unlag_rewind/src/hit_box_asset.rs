@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use checked_ron::RonAssetLoader;
 
-use crate::{hit_box_bones::HitBoxBones, hit_box_file::HitBoxFile, plugin::RewindSystems};
+use crate::{hit_box_bones::HitBoxBones, hit_box_file::HitBoxFile, system_sets::RewindSystems};
 
 /// Inserts the hit boxes of a `*.hitboxes.ron` asset into a pawn when the asset is loaded or changed, by
 /// means of [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], which has to be added before. A server without

@@ -4,11 +4,14 @@ mod text;
 mod validation;
 
 use bevy::{asset::Asset, prelude::*, reflect::TypePath};
-use bevy_rapier3d::prelude::Collider;
 use checked_ron::RonError;
 use serde::{Deserialize, Serialize};
 
-use crate::hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
+use crate::{
+    file_shape::FileShape,
+    hit_box::{BodyBounds, HitBox, HitGroup},
+    hit_boxes::HitBoxes,
+};
 
 /// Hit boxes of one kind of pawn, as in a `*.hitboxes.ron` file:
 ///
@@ -71,31 +74,6 @@ pub enum Bone {
     Limb(#[serde(deserialize_with = "text::limb")] u8),
 }
 
-/// Shape of a box. Sizes are in metres, more than 0 and at most 100.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub enum FileShape {
-    /// Box around its centre.
-    Box {
-        /// Half extents.
-        half: [f32; 3],
-    },
-    /// Ball around its centre.
-    Ball {
-        /// Radius.
-        radius: f32,
-    },
-    /// Capsule: all points within `radius` of a line segment.
-    Capsule {
-        /// One end of the segment.
-        a: [f32; 3],
-        /// The other end.
-        b: [f32; 3],
-        /// Radius.
-        radius: f32,
-    },
-}
-
 /// Pose of a box in the space of its bone.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -134,33 +112,6 @@ impl From<Isometry3d> for FileOffset {
         Self {
             translation: pose.translation.into(),
             rotation: [x, y, z].map(|angle| angle.to_degrees() + 0.0),
-        }
-    }
-}
-
-impl From<FileShape> for Collider {
-    fn from(shape: FileShape) -> Self {
-        match shape {
-            FileShape::Box { half: [x, y, z] } => Self::cuboid(x, y, z),
-            FileShape::Ball { radius } => Self::ball(radius),
-            FileShape::Capsule { a, b, radius } => Self::capsule(a.into(), b.into(), radius),
-        }
-    }
-}
-
-impl FileShape {
-    /// Returns `None` for a shape that a file cannot express.
-    #[must_use]
-    pub fn of(shape: &Collider) -> Option<Self> {
-        let raw = &shape.raw;
-        if let Some(cuboid) = raw.as_cuboid() {
-            Some(Self::Box { half: cuboid.half_extents.into() })
-        } else if let Some(ball) = raw.as_ball() {
-            Some(Self::Ball { radius: ball.radius })
-        } else {
-            let capsule = raw.as_capsule()?;
-            let (a, b) = (capsule.segment.a.into(), capsule.segment.b.into());
-            Some(Self::Capsule { a, b, radius: capsule.radius })
         }
     }
 }

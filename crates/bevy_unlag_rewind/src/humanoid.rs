@@ -6,7 +6,10 @@ use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{LimbRig, PoseSample};
 
-use crate::hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
+use crate::{
+    hit_box::{BodyBounds, HitBox, HitGroup},
+    hit_boxes::HitBoxes,
+};
 
 const BODY: HitGroup = HitGroup::Body;
 const LIMB: HitGroup = HitGroup::Limb;

@@ -27,12 +27,15 @@
 
 mod body_bounds;
 mod bounds_check;
+mod checked_floats;
 mod convex_cast;
 mod cover;
 mod drawn_query;
 mod evidence;
+mod file_shape;
 mod frame;
 mod history;
+mod hit_box;
 mod hit_box_asset;
 mod hit_box_bones;
 mod hit_box_file;
@@ -40,6 +43,7 @@ mod hit_boxes;
 mod humanoid;
 mod limb_history;
 mod limb_nodes;
+mod limb_plugin;
 mod limits;
 mod missing_hit_boxes;
 #[cfg(feature = "moved_colliders")]
@@ -54,8 +58,10 @@ mod rewind_time_source;
 mod rewind_view;
 mod shape;
 mod swept_bounds;
+mod system_sets;
 mod table;
 mod target;
+mod target_entry;
 mod team;
 mod view;
 mod view_time_validator;
@@ -69,18 +75,21 @@ pub use evidence::{
     BaseEvidence, CandidateEvidence, DrawnBody, DrawnEvidence, DrawnFrames, EvidenceLog, EvidenceNotes,
     EvidencePart, OccluderEvidence, ShotEvidence,
 };
+pub use file_shape::FileShape;
 pub use frame::Frame;
 pub use history::FrameHistory;
+pub use hit_box::{BodyBounds, HitBox, HitGroup};
 pub use hit_box_asset::HitBoxAsset;
 pub use hit_box_bones::HitBoxBones;
-pub use hit_box_file::{Bone, FileBox, FileOffset, FileShape, HitBoxFile};
-pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
+pub use hit_box_file::{Bone, FileBox, FileOffset, HitBoxFile};
+pub use hit_boxes::HitBoxes;
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig, scaled_humanoid_hit_boxes};
-pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbRecordInterval};
+pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbRecordInterval};
+pub use limb_plugin::LimbNodesPlugin;
 pub use limits::{HighPing, MatchStart, RewindLimits, RewindMode, RewindRefusal};
 #[cfg(feature = "moved_colliders")]
 pub use moved_colliders::{MovedColliders, MovedPoses, RewindBackend};
-pub use plugin::{RewindPlugin, RewindQueryPlugin, RewindSystems};
+pub use plugin::{RewindPlugin, RewindQueryPlugin};
 pub use query::{
     Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, FlightStepHit, MeleeArc, MeleeHit, PelletCount,
     Pellets, PosedTargets, RewindQuery, Rewound, WallPenetration,
@@ -89,6 +98,7 @@ pub use query_result::{Miss, RewoundTime, TargetHit};
 pub use rewind_time_source::RewindTimeSource;
 #[cfg(feature = "gizmos")]
 pub use rewind_view::{RewindGizmos, RewindView, RewindViewPlugin};
+pub use system_sets::RewindSystems;
 pub use table::RewindTable;
 pub use team::Team;
 pub use view::{HitLayers, QueryView, RewindFilter, RewindTime, StampOverride};

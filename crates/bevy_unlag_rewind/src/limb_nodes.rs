@@ -3,13 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use bevy::{math::Affine3A, prelude::*, transform::TransformSystems};
+use bevy::{math::Affine3A, prelude::*};
 use bevy_unlag_core::{CurrentTick, DrawnPose, MAX_LIMBS, PoseSampler, SUB_TICKS, ViewStamp, ViewTime};
 
-use crate::{
-    history::FrameHistory, hit_box_asset, hit_box_bones, limits::RewindLimits, plugin::RewindSystems,
-    reflection,
-};
+use crate::{history::FrameHistory, limits::RewindLimits};
 
 /// Scene nodes that show the limbs of an animated pawn, on the server as well as on its clients. Replaces
 /// a [`LimbRig`](bevy_unlag_core::LimbRig), and takes precedence if a pawn has both. Insert it directly,
@@ -57,46 +54,6 @@ pub struct LimbRecordInterval(pub u32);
 #[derive(Component, Clone, PartialEq, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 pub struct DrawnLimbs(pub Vec<Isometry3d>);
-
-/// Plugin for limb poses from nodes and for [`HitBoxBones`](crate::HitBoxBones).
-/// [`RewindPlugin`](crate::RewindPlugin) adds it; a client with animated pawns needs nothing else of this
-/// crate. Needs Bevy's [`TransformPlugin`].
-#[derive(Debug, Default)]
-pub struct LimbNodesPlugin;
-
-impl Plugin for LimbNodesPlugin {
-    fn build(&self, app: &mut App) {
-        reflection::register_types(app);
-        app.configure_sets(
-            PostUpdate,
-            (
-                RewindSystems::FindBones.before(TransformSystems::Propagate),
-                RewindSystems::ReadLimbs.after(RewindSystems::FindBones).after(TransformSystems::Propagate),
-            ),
-        )
-        .add_systems(
-            PostUpdate,
-            (hit_box_bones::resolve.in_set(RewindSystems::FindBones), draw.in_set(RewindSystems::ReadLimbs)),
-        );
-        hit_box_asset::add(app);
-    }
-
-    fn finish(&self, app: &mut App) {
-        if !app.is_plugin_added::<TransformPlugin>() {
-            app.add_systems(PostUpdate, warn_about_transforms.in_set(RewindSystems::ReadLimbs));
-        }
-    }
-}
-
-fn warn_about_transforms(nodes: Query<(), With<LimbNodes>>, mut warned: Local<bool>) {
-    if !*warned && !nodes.is_empty() {
-        *warned = true;
-        warn!(
-            "limb poses are read from nodes, but nothing propagates transforms, so hit boxes stay where they \
-             were spawned: add Bevy's TransformPlugin"
-        );
-    }
-}
 
 /// Returns the transform from world to body space; `None` if it is not finite.
 fn into_body(root: &GlobalTransform) -> Option<Affine3A> {
@@ -171,7 +128,10 @@ pub(crate) fn record(
 }
 
 /// Stores the limb poses of every drawn pawn.
-fn draw(nodes: Query<&GlobalTransform>, mut pawns: Query<(&LimbNodes, &mut DrawnLimbs), With<DrawnPose>>) {
+pub(crate) fn draw(
+    nodes: Query<&GlobalTransform>,
+    mut pawns: Query<(&LimbNodes, &mut DrawnLimbs), With<DrawnPose>>,
+) {
     for (limb_nodes, mut drawn) in &mut pawns {
         if let Some(limbs) = limbs(limb_nodes, &nodes) {
             drawn.0.clear();

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bevy::prelude::*;
 
-use crate::{plugin::RewindSystems, query::RewindQuery, table};
+use crate::{query::RewindQuery, system_sets::RewindSystems, table};
 pub(crate) use collider_mover::{ColliderMover, Traced};
 
 /// Backend of [`Rewound::cast_ray`](crate::Rewound::cast_ray). May be changed at any time. Needs the feature

@@ -10,32 +10,15 @@ use core::marker::PhantomData;
 use crate::{
     bounds_check, drawn_query,
     evidence::EvidenceLog,
-    history,
-    history::FrameHistory,
+    history::{self, FrameHistory},
     limb_nodes,
-    limb_nodes::LimbNodesPlugin,
+    limb_plugin::LimbNodesPlugin,
     limits::{MatchStart, RewindLimits},
-    missing_hit_boxes, reset, table,
-    table::RewindTable,
-    view_time_validator,
-    view_time_validator::ViewValidationConfig,
+    missing_hit_boxes, reset,
+    system_sets::RewindSystems,
+    table::{self, RewindTable},
+    view_time_validator::{self, ViewValidationConfig},
 };
-
-/// System sets that record frames and keep the [`RewindTable`] up to date.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RewindSystems {
-    /// In [`FixedPostUpdate`], after all movement has settled: writes the present state of every pawn
-    /// into its [`FrameHistory`].
-    Record,
-    /// In [`FixedPostUpdate`] after [`Record`](Self::Record), and in [`Last`] after snapshots were sent:
-    /// updates the [`RewindTable`]. Run queries after this set.
-    UpdateTable,
-    /// In [`PostUpdate`], before transform propagation: searches for bones by name.
-    FindBones,
-    /// In [`PostUpdate`], after transform propagation: reads limb poses from nodes; on the server into
-    /// [`FrameHistory`], for drawn pawns into [`DrawnLimbs`](crate::DrawnLimbs).
-    ReadLimbs,
-}
 
 /// Plugin that records the frames of every pawn of the model `M` that has a [`FrameHistory`].
 #[doc(alias = "lag compensation")]
@@ -54,8 +37,8 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
     }
 }
 
-/// Plugin with everything that [`RewindQuery`](crate::RewindQuery) and [`DrawnQuery`](crate::DrawnQuery) need, for servers and clients.
-/// [`RewindPlugin`] adds it, and so do the weapon plugins.
+/// Plugin with everything that [`RewindQuery`](crate::RewindQuery) and [`DrawnQuery`](crate::DrawnQuery)
+/// need, for servers and clients. [`RewindPlugin`] adds it, and so do the weapon plugins.
 #[derive(Debug, Default)]
 pub struct RewindQueryPlugin;
 

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
 use serde::{Deserialize, Serialize};
 
-use crate::{evidence::checked, hit_boxes::HitGroup};
+use crate::{checked_floats::checked, hit_box::HitGroup};
 
 /// Hit of a shot on a target.
 #[doc(alias = "FHitResult")]

@@ -9,7 +9,7 @@ use bevy_unlag_core::{DrawnViewTime, PoseSampler, VisualSystems};
 use crate::{
     drawn_query::DrawnQuery,
     evidence::{DrawnEvidence, DrawnFrames, EvidencePart, ShotEvidence},
-    plugin::RewindSystems,
+    system_sets::RewindSystems,
 };
 
 /// Height of labels in metres, per metre of distance from the origin of the shot.

@@ -5,7 +5,7 @@ mod ball;
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::{query::Ray as ParryRay, shape::SharedShape};
 
-use crate::{hit_box_file::FileShape, hit_boxes::HitBox};
+use crate::{file_shape::FileShape, hit_box::HitBox};
 
 /// Hit box in a form optimised for casts.
 #[derive(Clone, Debug)]
@@ -144,7 +144,7 @@ mod tests {
     use rand::{Rng, SeedableRng, rngs::SmallRng};
 
     use super::*;
-    use crate::hit_boxes::HitGroup;
+    use crate::hit_box::HitGroup;
 
     #[test]
     fn closed_form_ray_casts_agree_with_parry() {

@@ -3,7 +3,7 @@
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{BaseView, PoseSample, PoseSampler, Snapshot, Tick, ViewTime};
 
-use crate::hit_boxes::BodyBounds;
+use crate::hit_box::BodyBounds;
 
 /// Axis-aligned box in world space, in metres.
 #[derive(Clone, Copy, PartialEq, Debug)]

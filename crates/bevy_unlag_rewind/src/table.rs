@@ -10,7 +10,12 @@ use bevy_unlag_core::{CurrentTick, LimbRig, NetId, PoseSampler, ProxySmoothing, 
 use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
-    history::FrameHistory, hit_boxes::HitBoxes, limits::RewindLimits, swept_bounds::SweptBounds, team::Team,
+    history::FrameHistory,
+    hit_boxes::HitBoxes,
+    limits::RewindLimits,
+    swept_bounds::SweptBounds,
+    target_entry::{DespawnedTarget, TargetEntry},
+    team::Team,
     view::HitLayers,
 };
 pub(crate) use row::{Probe, Row};
@@ -56,16 +61,6 @@ struct Slot {
     despawned: Option<Box<(Tick, DespawnedTarget)>>,
 }
 
-/// Saved state of a despawned target.
-#[derive(Debug)]
-pub(crate) struct DespawnedTarget {
-    pub path: PublishedPath,
-    pub history: FrameHistory,
-    pub mode: Option<ProxySmoothing>,
-    pub team: Option<Team>,
-    pub layers: Option<HitLayers>,
-}
-
 /// Row of the table to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RowKey {
@@ -75,16 +70,6 @@ pub(crate) enum RowKey {
     Tick(Tick),
     /// No row: every target is a candidate.
     All,
-}
-
-/// Target as seen by a query.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TargetEntry<'a> {
-    pub entity: Entity,
-    pub id: NetId,
-    pub boxes: &'a HitBoxes,
-    pub rig: Option<&'a LimbRig>,
-    pub remains: Option<&'a DespawnedTarget>,
 }
 
 impl RewindTable {

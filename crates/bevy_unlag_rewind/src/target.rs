@@ -9,12 +9,13 @@ use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
     history::FrameHistory,
-    hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup},
+    hit_box::{BodyBounds, HitBox, HitGroup},
+    hit_boxes::HitBoxes,
     limb_nodes::DrawnLimbs,
     query::validity,
     query_result::{Miss, TargetHit},
     shape::Shape,
-    table::TargetEntry,
+    target_entry::TargetEntry,
     world::WorldHit,
 };
 

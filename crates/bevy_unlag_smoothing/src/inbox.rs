@@ -7,7 +7,7 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    config::PlayoutConfig, jump_blending::LastDrawn, playout::PlayoutClocks, proxy::ProxyTime,
+    config::PlayoutConfig, last_drawn::LastDrawn, playout::PlayoutClocks, proxy::ProxyTime,
     stats::SmoothingStats,
 };
 

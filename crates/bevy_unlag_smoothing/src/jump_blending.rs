@@ -6,7 +6,12 @@ use bevy_unlag_core::{
     DrawnPose, Easing, GameClock, NetRole, ProxySmoothing, SnapshotHistory, Tick, ViewStamp, VisualOffset,
 };
 
-use crate::{inbox::SnapshotInbox, proxy::ProxyTime, stats::SmoothingStats};
+use crate::{
+    inbox::SnapshotInbox,
+    last_drawn::{DrawnState, LastDrawn},
+    proxy::ProxyTime,
+    stats::SmoothingStats,
+};
 
 /// Settings of the blending of proxies from where they were drawn to where they are.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
@@ -58,20 +63,6 @@ impl Default for BlendConfig {
             exponential_max_distance: 2.56,
         }
     }
-}
-
-/// State of a proxy as drawn in the last frame.
-#[derive(Component, Clone, Copy, Debug, Default)]
-pub(crate) struct LastDrawn(Option<DrawnState>);
-
-#[derive(Clone, Copy, Debug)]
-struct DrawnState {
-    position: Vec3,
-    velocity: Vec3,
-    rotation: Quat,
-    stamp: ViewStamp,
-    mode: Option<ProxySmoothing>,
-    teleports: u8,
 }
 
 /// Length of a jump in metres that is not visible.

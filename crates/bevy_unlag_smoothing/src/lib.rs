@@ -30,6 +30,7 @@ mod config;
 mod host_interpolation;
 mod inbox;
 mod jump_blending;
+mod last_drawn;
 mod playout;
 mod plugin;
 mod proxy;

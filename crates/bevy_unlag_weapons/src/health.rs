@@ -10,7 +10,7 @@ mod teams;
 
 use core::time::Duration;
 
-use crate::plugin::WeaponSystems;
+use crate::system_sets::WeaponSystems;
 use bevy::prelude::*;
 use bevy_unlag_core::{TickPlugin, TickSystems, require_plugin};
 

@@ -47,6 +47,7 @@ mod shot_gizmos;
 mod shot_messages;
 mod shot_validation;
 mod spread;
+mod system_sets;
 mod verdict;
 mod weapon;
 mod weapon_extension;
@@ -67,7 +68,7 @@ pub use held_weapon::HeldWeapon;
 pub use high_ping::{HideHighPing, HighPingPlugin, HighPingWarning, ShowHighPing};
 pub use hit_claims::HitClaims;
 pub use loadout::Loadout;
-pub use plugin::{WeaponSystems, WeaponsPlugin};
+pub use plugin::WeaponsPlugin;
 pub use projectile::{
     CatchUp, ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, PathEnd, PathSegment,
     ProjectileAppeared, ProjectileDisappeared, ProjectileDisplay, ProjectileEnd, ProjectileEndKind,
@@ -78,6 +79,7 @@ pub use shot_gizmos::ShotViewPlugin;
 pub use shot_messages::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
 pub use shot_validation::SpreadSecret;
 pub use spread::{MAX_PELLETS, SpreadCone, pellet_offset};
+pub use system_sets::WeaponSystems;
 pub use verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict, TargetCount};
 pub use weapon::{
     Ammo, Bounce, DamageTable, Falloff, FireMode, Projectile, Recoil, Reload, Shot, Splash, Spread,

@@ -11,42 +11,17 @@ use crate::{
     arsenal::Arsenal,
     arsenal_asset,
     fire_rules::FireRules,
-    firing,
-    firing::ShotFired,
-    held_weapon, loadout, missed_shots,
-    missed_shots::UnansweredShots,
-    projectile,
-    projectile::ProjectilesInFlight,
+    firing::{self, ShotFired},
+    held_weapon, loadout,
+    missed_shots::{self, UnansweredShots},
+    projectile::{self, ProjectilesInFlight},
     reflection, reset, setup_diagnostics,
     shot_messages::Tracer,
-    shot_validation,
-    shot_validation::SpreadSecret,
+    shot_validation::{self, SpreadSecret},
+    system_sets::WeaponSystems,
     verdict::{Damage, ShotVerdict},
     weapon_extension::WithWeapons,
 };
-
-/// System sets of the weapon systems.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum WeaponSystems {
-    /// In [`RunFixedMainLoop`], before the fixed loop: captures the view on the screen when the trigger is
-    /// pulled. Write [`WeaponControls`](crate::WeaponControls) and [`Aim`](crate::Aim) before this set.
-    CaptureView,
-    /// In [`RunFixedMainLoop`], after the fixed loop: writes [`HeldWeapon`](crate::HeldWeapon) of locally simulated pawns.
-    UpdateHeldWeapons,
-    /// In [`FixedPostUpdate`], after the frames of this tick have been recorded: the server validates the
-    /// shots of this tick and resolves their hits.
-    Validate,
-    /// In [`FixedPostUpdate`], after [`Validate`](Self::Validate): the server advances projectiles.
-    AdvanceProjectiles,
-    /// In [`FixedLast`]: applies all damage and healing of the tick together; writes [`Died`](crate::Died).
-    ApplyDamage,
-    /// In [`FixedLast`], after [`ApplyDamage`](Self::ApplyDamage): handles each [`Respawn`](crate::Respawn) of the tick; writes
-    /// [`RespawnDue`](crate::RespawnDue).
-    Respawn,
-    /// In [`PostUpdate`], after remote pawns have been drawn: advances every [`DrawnProjectile`](crate::DrawnProjectile) to the current
-    /// frame.
-    DrawProjectiles,
-}
 
 /// Adds weapons to pawns of the movement model `M`. Predict [`WithWeapons<M>`] instead of `M`.
 pub struct WeaponsPlugin<M>(PhantomData<fn() -> M>);

@@ -11,6 +11,7 @@ mod display_time;
 mod impact;
 mod launches;
 mod server;
+mod server_projectile;
 mod trajectory;
 mod wire;
 
@@ -18,7 +19,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{OwnMoveDelay, TickSystems, VisualSystems, WorldGravity};
 
 use crate::{
-    plugin::WeaponSystems,
+    system_sets::WeaponSystems,
     weapon::{Projectile, Shot, Weapon},
 };
 

@@ -31,7 +31,7 @@ use lightyear::{
 };
 use lightyear_sync::ping::plugin::PingSystems;
 
-use crate::plugin::GuardSystems;
+use crate::system_sets::GuardSystems;
 
 pub use channel_rules::{BindMessage, BoundMessages};
 pub use kick::PendingKick;

@@ -16,6 +16,7 @@
 //! * [`limit_logs`] bounds what a flood writes to the log.
 
 mod clock;
+mod counted_delta;
 #[doc(hidden)]
 pub mod fuzzing;
 mod ingress;
@@ -23,14 +24,17 @@ mod named_enum;
 mod plugin;
 mod protocol;
 mod reflection;
+mod system_sets;
 mod tokens;
 
+pub use counted_delta::counted_delta;
 pub use ingress::{
     BindMessage, BoundMessages, IngressLimits, IngressRefusal, IngressStats, Kick, KickReason, Kicked,
     KickedByServer, LinkTraffic, PendingKick, RateLimiter, RefusalCounts, ServerUdp, SetupDifference,
     check_datagram, check_packet, limit_logs, record_refusal, suppressed_log_lines,
 };
-pub use plugin::{ClientGuardPlugin, GuardSystems, ServerGuardPlugin, counted_delta};
+pub use plugin::{ClientGuardPlugin, ServerGuardPlugin};
+pub use system_sets::GuardSystems;
 pub use tokens::{
     ConnectTokenRequest, JoinRefusal, JoinRefused, KeyError, ServerAccess, ServerKey, TokenClient,
     TokenError, TokenStats, WallClock, token_data,

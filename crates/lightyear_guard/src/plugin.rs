@@ -1,29 +1,10 @@
 //! Plugins of both ends, and where their systems run.
 
-use core::time::Duration;
-
 use bevy::prelude::*;
 use lightyear::{connection::ConnectionSystems, link::LinkSystems};
 use lightyear_transport::plugin::TransportSystems;
 
-use crate::{ingress, protocol, reflection, tokens};
-
-/// The systems of the guard.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum GuardSystems {
-    /// `PreUpdate`, between [`LinkSystems::Receive`] and [`ConnectionSystems::Receive`]: drops datagrams that
-    /// netcode must not see. Whatever else touches received datagrams, such as a simulated link, belongs
-    /// before it.
-    Datagrams,
-    /// The same place, after [`Datagrams`](Self::Datagrams): checks connect tokens.
-    Tokens,
-    /// `PreUpdate`, between [`ConnectionSystems::Receive`] and [`TransportSystems::Receive`]: drops decrypted
-    /// packets that lightyear must not see.
-    Packets,
-    /// `PostUpdate`, between [`ConnectionSystems::Send`] and [`LinkSystems::Send`]: denials and disconnects
-    /// leave.
-    Answer,
-}
+use crate::{ingress, protocol, reflection, system_sets::GuardSystems, tokens};
 
 /// Guards a server: add it after lightyear's `ServerPlugins`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,11 +58,4 @@ pub(crate) fn order(app: &mut App) {
         PostUpdate,
         GuardSystems::Answer.after(ConnectionSystems::Send).before(LinkSystems::Send),
     );
-}
-
-/// Returns the part of a frame that counts against a peer's time limits: a server that hangs receives
-/// nothing.
-#[must_use]
-pub fn counted_delta(time: &Time<Real>) -> Duration {
-    time.delta().min(Duration::from_millis(250))
 }

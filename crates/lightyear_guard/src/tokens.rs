@@ -19,7 +19,7 @@ use bevy::prelude::*;
 
 use crate::{
     clock::{self, SystemTime},
-    plugin::GuardSystems,
+    system_sets::GuardSystems,
 };
 
 pub use refusal::JoinRefusal;

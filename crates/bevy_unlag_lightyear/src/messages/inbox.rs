@@ -18,7 +18,8 @@ use super::{
     message_types::{Envelope, GameMessageTypes, read_envelope_pawn},
 };
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::Bandwidth,
+    message_class::MessageClass,
     net_ids::NetIdMap,
     protocol::{GameReliableMessage, GameUnreliableMessage},
 };

@@ -21,8 +21,9 @@ use super::{
     message_types::{GameMessageType, GameMessageTypes, MessageTypeIndex, write_envelope},
 };
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
+    bandwidth::Bandwidth,
     budget::{DownlinkBudget, LinkBudget, SnapshotSendQueue},
+    message_class::MessageClass,
     protocol::{GameReliableChannel, GameReliableMessage, GameUnreliableChannel, GameUnreliableMessage},
     visibility::ComponentFilters,
 };

@@ -12,10 +12,10 @@ use super::{
 };
 use crate::{
     bandwidth::ServerMessages,
-    client::ReceiveSystems,
     net_ids::NetIdMap,
     pawn_event::{EVENT, receive_event},
     protocol::PawnStateMessage,
+    system_sets::ReceiveSystems,
 };
 
 /// Maximum number of changes that wait for their pawn.

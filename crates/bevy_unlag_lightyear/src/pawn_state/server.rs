@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     bandwidth::Bandwidth, pawn::ReplicatedPawn, pawn_event::EVENT, protocol::PawnStateMessage,
-    server::SendSystems, visibility::ComponentFilters,
+    system_sets::SendSystems, visibility::ComponentFilters,
 };
 
 /// Changes and events of this frame, with their pawns.

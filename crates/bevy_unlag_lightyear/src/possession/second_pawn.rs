@@ -5,7 +5,7 @@ use bevy_unlag_prediction::{IncomingMoves, return_to_server};
 use lightyear::prelude::{ControlledBy, ControlledSend, ReplicationSystems};
 
 use super::forget_link;
-use crate::server::SendSystems;
+use crate::system_sets::SendSystems;
 
 /// A pawn that has become a player's in this frame.
 type Fresh = (With<IncomingMoves>, Or<(Changed<ControlledBy>, Added<IncomingMoves>)>);

@@ -17,12 +17,12 @@ use lightyear_guard::{IngressRefusal, Kick, KickReason, PendingKick, SetupDiffer
 use super::{
     SessionConfig,
     rates::{JoinConfig, RateMismatch},
-    restart::{KnownEpoch, MatchEpoch},
 };
 use crate::{
     bandwidth::Bandwidth,
     models::{NetModels, any_pawn_has_moved, current_setup},
     protocol::{Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage},
+    session::match_epoch::{KnownEpoch, MatchEpoch},
 };
 
 /// Client and server have different protocols. Written once on the client, right after it has connected; the
@@ -94,7 +94,7 @@ struct Registries<'w> {
     game: Res<'w, crate::messages::GameMessageTypes>,
     models: Option<Res<'w, NetModels>>,
     #[cfg(feature = "smoothing")]
-    states: (Res<'w, crate::pawn_state::PawnStateTypes>, Res<'w, crate::pawn_event::PawnEventTypes>),
+    states: (Res<'w, crate::pawn_state::PawnStateTypes>, Res<'w, crate::pawn_event_types::PawnEventTypes>),
     /// Hash of the replicated components and their rules, which lightyear's own check does not cover.
     replication: Option<Res<'w, ProtocolHash>>,
 }

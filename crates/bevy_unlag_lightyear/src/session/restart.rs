@@ -6,10 +6,12 @@ use lightyear::prelude::{server::ClientOf, *};
 
 use super::handshake::PendingSetup;
 use crate::{
-    bandwidth::{Bandwidth, MessageClass},
-    client::ReceiveSystems,
+    bandwidth::Bandwidth,
+    message_class::MessageClass,
     models::current_setup,
     protocol::{RestartMessage, ServerEventChannel, Setup},
+    session::match_epoch::{KnownEpoch, MatchEpoch},
+    system_sets::ReceiveSystems,
 };
 
 /// Restarts the match at the start of the server's next frame. Trigger it on a server. See
@@ -38,27 +40,6 @@ pub struct MatchRestarted {
     /// The last server tick of the old match.
     pub tick: Tick,
 }
-
-/// The current match, on servers.
-#[derive(Resource, Default, Debug)]
-pub(super) struct MatchEpoch {
-    pub number: u8,
-    /// Whether a restart was requested.
-    requested: bool,
-    /// Last tick of the old match, until the restart is announced to clients.
-    unannounced: Option<Tick>,
-}
-
-impl MatchEpoch {
-    /// Whether the restart was not announced to clients yet.
-    pub(super) fn is_pending(&self) -> bool {
-        self.unannounced.is_some()
-    }
-}
-
-/// On a client's link: the newest match that the server has announced.
-#[derive(Component, Clone, Copy, Debug)]
-pub(crate) struct KnownEpoch(u8);
 
 pub(super) fn server_plugin(app: &mut App) {
     app.init_resource::<MatchEpoch>()

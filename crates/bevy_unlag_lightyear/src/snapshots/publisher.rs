@@ -14,7 +14,7 @@ use super::{
     snapshot_message,
 };
 use crate::{
-    bandwidth::Bandwidth, budget::SnapshotSendQueue, protocol::SnapshotMessage, server::SendSystems,
+    bandwidth::Bandwidth, budget::SnapshotSendQueue, protocol::SnapshotMessage, system_sets::SendSystems,
     visibility::ComponentFilters,
 };
 

@@ -6,7 +6,7 @@ use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
 
 use super::snapshot_message::SnapshotReader;
 use crate::{
-    bandwidth::ServerMessages, client::ReceiveSystems, net_ids::NetIdMap, protocol::SnapshotMessage,
+    bandwidth::ServerMessages, net_ids::NetIdMap, protocol::SnapshotMessage, system_sets::ReceiveSystems,
 };
 
 /// Maximum number of updates in an inbox that no system drains.

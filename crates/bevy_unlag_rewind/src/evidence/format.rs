@@ -1,19 +1,16 @@
 //! Binary form of shot evidence, and the checks of every form that serde reads.
 
-use bevy::prelude::*;
-use bevy_unlag_core::{PoseSample, Snapshot, WireError};
+use bevy_unlag_core::{Snapshot, WireError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::ShotEvidence;
-use crate::{hit_box_file::FileShape, hit_boxes::BodyBounds};
+use crate::checked_floats::LARGEST;
 
 /// Version of the binary form: its first byte. Version 1 had none. Increase it when any type in a record
 /// changes, also in core: the bytes hold no names of fields.
 const VERSION: u8 = 2;
 /// Largest record that is read, in bytes. It bounds the memory that reading takes.
 const MAX_BYTES: usize = 1 << 20;
-/// Largest absolute value of a float in a record, in any unit, so that its square is finite.
-const LARGEST: f32 = 1e7;
 /// Largest distance between two snapshots of one candidate, in ticks.
 const MAX_SPAN: i32 = 1 << 16;
 
@@ -42,82 +39,6 @@ impl ShotEvidence {
     }
 }
 
-/// Value whose floats can be checked.
-pub(crate) trait Checked {
-    /// Returns whether all floats are finite and within their bounds.
-    fn is_sound(&self) -> bool;
-}
-
-impl Checked for f32 {
-    fn is_sound(&self) -> bool {
-        self.abs() <= LARGEST
-    }
-}
-
-impl Checked for Vec3 {
-    fn is_sound(&self) -> bool {
-        self.to_array().iter().all(Checked::is_sound)
-    }
-}
-
-impl Checked for Quat {
-    fn is_sound(&self) -> bool {
-        (self.length_squared() - 1.0).abs() < 1e-2
-    }
-}
-
-impl Checked for Isometry3d {
-    fn is_sound(&self) -> bool {
-        Vec3::from(self.translation).is_sound() && self.rotation.is_sound()
-    }
-}
-
-impl Checked for PoseSample {
-    fn is_sound(&self) -> bool {
-        [self.position, self.velocity, self.acceleration].iter().all(Checked::is_sound)
-            && [self.spin, self.pitch, self.crouch].iter().all(Checked::is_sound)
-            && self.rotation.is_sound()
-    }
-}
-
-impl Checked for BodyBounds {
-    fn is_sound(&self) -> bool {
-        [self.radius, self.low, self.high].iter().all(Checked::is_sound)
-    }
-}
-
-impl Checked for FileShape {
-    fn is_sound(&self) -> bool {
-        match *self {
-            Self::Box { half } => half.iter().all(|half| half.is_sound() && *half >= 0.0),
-            Self::Ball { radius } => radius.is_sound() && radius >= 0.0,
-            Self::Capsule { a, b, radius } => {
-                [a, b].as_flattened().iter().all(Checked::is_sound) && radius.is_sound() && radius >= 0.0
-            }
-        }
-    }
-}
-
-impl<T: Checked> Checked for Option<T> {
-    fn is_sound(&self) -> bool {
-        self.as_ref().is_none_or(Checked::is_sound)
-    }
-}
-
-impl<T: Checked> Checked for Vec<T> {
-    fn is_sound(&self) -> bool {
-        self.iter().all(Checked::is_sound)
-    }
-}
-
-/// Deserialises a value and checks its floats, for `#[serde(deserialize_with)]`.
-pub(crate) fn checked<'de, T: Deserialize<'de> + Checked, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let value = T::deserialize(deserializer)?;
-    if value.is_sound() { Ok(value) } else { Err(D::Error::custom("a number is out of range")) }
-}
-
 /// Serialises a padding in metres, clamped so that any that a client or a game claims can be read.
 pub(crate) fn clamped_padding<S: Serializer>(padding: &f32, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f32(if padding.is_nan() { 0.0 } else { padding.clamp(0.0, LARGEST) })
@@ -135,7 +56,8 @@ pub(super) fn ordered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
 
 /// A limit in metres; no limit is `None`, because JSON has no infinity.
 pub(crate) mod limit {
-    use super::{Checked, Deserializer, Serialize, Serializer, checked};
+    use super::{Deserializer, Serialize, Serializer};
+    use crate::checked_floats::{Checked, checked};
 
     /// Serialises a limit.
     pub(crate) fn serialize<S: Serializer>(limit: &f32, serializer: S) -> Result<S::Ok, S::Error> {

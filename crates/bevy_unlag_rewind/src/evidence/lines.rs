@@ -4,11 +4,12 @@ use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{PoseSample, PoseSampler, ViewStamp, ViewTime};
 
-use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::bounding_box};
+use super::{CandidateEvidence, DrawnEvidence, ShotEvidence};
 use crate::{
+    file_shape::{FileShape, bounding_box},
     history::FrameHistory,
-    hit_box_file::FileShape,
-    hit_boxes::{BodyBounds, HitBoxes},
+    hit_box::BodyBounds,
+    hit_boxes::HitBoxes,
     query_result::Miss,
     target::Target,
 };

@@ -153,7 +153,7 @@ fn hit_box_file_is_loaded_from_disk() {
     std::fs::write(folder.join("guard.hitboxes.ron"), FILE).expect("a file");
     let mut app = App::new();
     let assets = AssetPlugin { file_path: folder.display().to_string(), ..default() };
-    app.add_plugins((MinimalPlugins, TransformPlugin, assets, crate::limb_nodes::LimbNodesPlugin));
+    app.add_plugins((MinimalPlugins, TransformPlugin, assets, crate::limb_plugin::LimbNodesPlugin));
     app.finish();
     app.cleanup();
     let handle = app.world().resource::<AssetServer>().load::<HitBoxFile>("guard.hitboxes.ron");

@@ -40,7 +40,7 @@ mod tests {
     use checked_ron::mangle::mangled;
 
     use super::*;
-    use crate::{hit_box_file::FileShape, hit_boxes::BodyBounds, humanoid::humanoid_hit_boxes};
+    use crate::{file_shape::FileShape, hit_box::BodyBounds, humanoid::humanoid_hit_boxes};
 
     const GOOD: &str = r#"(
         bounds: (radius: 0.9, low: -0.05, high: 1.9),

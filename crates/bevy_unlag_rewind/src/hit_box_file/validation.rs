@@ -3,7 +3,8 @@
 use bevy_unlag_core::MAX_LIMBS;
 use checked_ron::RonError;
 
-use super::{Bone, FileBox, FileShape, HitBoxFile};
+use super::{Bone, FileBox, HitBoxFile};
+use crate::file_shape::FileShape;
 
 /// Maximum number of boxes in a file: a hit stores the index of its box in a byte.
 const MAX_BOXES: usize = 255;

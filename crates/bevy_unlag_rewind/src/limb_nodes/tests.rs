@@ -10,8 +10,10 @@ use bevy_unlag_core::{DrawnPose, LimbPoses, NetId, SUB_TICKS, Tick, ViewTime, Vi
 use super::*;
 use crate::{
     drawn_query::DrawnQuery,
-    hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup},
+    hit_box::{BodyBounds, HitBox, HitGroup},
+    hit_boxes::HitBoxes,
     humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes},
+    limb_plugin::LimbNodesPlugin,
     query::RewindQuery,
     view::{RewindFilter, RewindTime},
 };

@@ -18,11 +18,7 @@ use bevy_rapier3d::{
 };
 use bevy_unlag_core::NetId;
 
-use crate::{
-    convex_cast::parry_pose,
-    hit_boxes::{HitBoxes, HitGroup},
-    target::UnitRay,
-};
+use crate::{convex_cast::parry_pose, hit_box::HitGroup, hit_boxes::HitBoxes, target::UnitRay};
 
 /// Collision groups of a collider that cannot be hit.
 const NOBODY: InteractionGroups = InteractionGroups::none();
@@ -226,7 +222,7 @@ mod tests {
     use rand::{Rng, SeedableRng, rngs::SmallRng};
 
     use super::*;
-    use crate::hit_boxes::{BodyBounds, HitBox};
+    use crate::hit_box::{BodyBounds, HitBox};
 
     #[test]
     fn ray_casts_agree_with_brute_force_after_colliders_moved() {

@@ -103,7 +103,7 @@ impl FrameList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hit_boxes::{BodyBounds, HitBox, HitGroup};
+    use crate::hit_box::{BodyBounds, HitBox, HitGroup};
     use bevy_rapier3d::prelude::Collider;
 
     #[test]

@@ -10,7 +10,7 @@ use super::{
     validity,
 };
 use crate::{
-    hit_boxes::HitGroup,
+    hit_box::HitGroup,
     query_result::{Miss, TargetHit},
     target::{Body, UnitRay},
     world::NearbyColliders,

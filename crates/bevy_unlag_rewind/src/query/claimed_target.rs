@@ -9,9 +9,10 @@ use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::Rewound;
 use crate::{
+    checked_floats::checked,
     convex_cast::parry_pose,
-    evidence::{checked, clamped_padding},
-    hit_boxes::HitBox,
+    evidence::clamped_padding,
+    hit_box::HitBox,
     query_result::{Miss, TargetHit},
     target::UnitRay,
 };

@@ -7,7 +7,7 @@ use bevy_unlag_core::LimbPoses;
 use super::{Rewound, validity};
 use crate::{
     convex_cast::parry_pose,
-    hit_boxes::{HitBox, HitGroup},
+    hit_box::{HitBox, HitGroup},
     query_result::{Miss, TargetHit},
     table::Probe,
     target::{Body, is_nearer},

@@ -9,7 +9,7 @@ use super::{
     ray_bundle::{RayBundle, RaySet},
 };
 use crate::{
-    hit_boxes::HitGroup,
+    hit_box::HitGroup,
     query_result::{Miss, TargetHit},
     swept_bounds::SweptBounds,
     target::{FirstHit, UnitRay},

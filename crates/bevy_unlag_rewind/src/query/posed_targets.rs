@@ -5,7 +5,8 @@ use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::{Rewound, rewound::MissReason, validity};
 use crate::{
-    hit_boxes::{HitBoxes, HitGroup},
+    hit_box::HitGroup,
+    hit_boxes::HitBoxes,
     query_result::{Miss, TargetHit},
     table::Probe,
     target::{Body, BodyHits, BoundingSpheres4, FirstHit, HeadPriorityHit, UnitRay},

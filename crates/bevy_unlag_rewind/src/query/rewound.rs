@@ -10,8 +10,9 @@ use crate::{
     history::FrameHistory,
     query_result::{Miss, RewoundTime, TargetHit},
     swept_bounds::SweptBounds,
-    table::{DespawnedTarget, Probe, RowKey, TargetEntry},
+    table::{Probe, RowKey},
     target::{Body, FirstHit, HeadPriorityHit, Target, UnitRay},
+    target_entry::{DespawnedTarget, TargetEntry},
     view::RewindFilter,
     world::{NearestObstacle, Occluder, WorldHit},
 };

@@ -7,7 +7,7 @@ use bevy_unlag_core::LimbPoses;
 use super::{Rewound, validity};
 use crate::{
     convex_cast::{cast_convex, parry_pose},
-    hit_boxes::HitGroup,
+    hit_box::HitGroup,
     query_result::{Miss, TargetHit},
     shape::Shape,
     table::Probe,

@@ -61,7 +61,7 @@ mod tests {
     use rand::{Rng, SeedableRng, rngs::SmallRng};
 
     use super::*;
-    use crate::hit_boxes::{HitBox, HitGroup};
+    use crate::hit_box::{HitBox, HitGroup};
 
     #[test]
     fn ball_sweep_stops_at_one_radius_from_the_surface_by_parry() {

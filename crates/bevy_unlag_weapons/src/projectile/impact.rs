@@ -3,12 +3,12 @@
 use bevy::prelude::*;
 use bevy_unlag_rewind::{BlastHit, Miss, RewindFilter, RewindTime, Rewound, TargetHit};
 
-use super::{
-    server::{ProjectileContext, ProjectileOutput, ServerProjectile},
-    trajectory::direction_or_down,
-};
+use super::trajectory::direction_or_down;
 use crate::{
-    projectile::ProjectileEndKind,
+    projectile::{
+        ProjectileEndKind,
+        server_projectile::{ProjectileContext, ProjectileOutput, ServerProjectile},
+    },
     shot_validation::{ShotHit, write_damage},
     verdict::HitList,
     weapon::{Projectile, Splash, Weapon},

@@ -1,32 +1,29 @@
 //! Server-side projectile simulation: catching up from the shooter's view time, then in step with the server.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, PoseSampler, SUB_TICKS, Tick, ViewTime, WorldGravity, split_height};
-use bevy_unlag_rewind::{
-    FlightStepHit, QueryView, RewindFilter, RewindQuery, RewindTime, Rewound, TargetHit,
-};
-use bevy_unlag_smoothing::SentSnapshots;
+use bevy_unlag_core::{SUB_TICKS, ViewTime, split_height};
+use bevy_unlag_rewind::{FlightStepHit, QueryView, RewindFilter, RewindTime, Rewound, TargetHit};
 
 use super::{
     CatchUp, LaunchView, PathSegment, PendingLaunch, PendingLaunches, ProjectileEndKind, ProjectileLaunch,
-    ProjectileRules, Trajectory, flying,
+    Trajectory, flying,
     impact::{Impact, ImpactBuffers},
     trajectory::{direction_or_down, reflect},
 };
 use crate::{
-    arsenal::Arsenal,
-    projectile::ProjectileEnd,
+    projectile::{
+        ProjectileEnd,
+        server_projectile::{
+            MAX_PAWN_BOUNCES_PER_TICK, ProjectileContext, ProjectileOutput, ServerProjectile,
+        },
+    },
     shot_messages::ShotMessage,
-    shot_validation::ShotOutput,
     verdict::{HitList, ShotRefusal, ShotResult, ShotVerdict},
     weapon::{Projectile, Weapon},
 };
 
 /// Distance from a pawn after a bounce, in metres.
 const SKIN: f32 = 0.01;
-/// Maximum number of bounces off pawns within one tick of age, because each is broadcast: a projectile
-/// squeezed between two pawns hits none for the rest of that tick.
-const MAX_PAWN_BOUNCES_PER_TICK: usize = 2;
 
 /// All projectiles in flight on this server, in the order in which they were fired.
 #[derive(Resource, Default)]
@@ -44,43 +41,6 @@ impl ProjectilesInFlight {
     pub fn clear(&mut self) {
         self.0.clear();
     }
-}
-
-/// A projectile in flight.
-pub(super) struct ServerProjectile {
-    pub shot: PendingLaunch,
-    pub launch: ProjectileLaunch,
-    /// Tick in which the shot was validated.
-    launched: Tick,
-    path: Trajectory,
-    /// Number of whole ticks of age that have been tested for hits.
-    tested: u32,
-    /// Flight distance, in metres.
-    pub distance: f32,
-    /// The pawn that it bounced off last.
-    off: Option<Entity>,
-    /// Flight times of the last bounces off pawns, in 1/256 of a tick, newest first.
-    pawn_bounces: [Option<u32>; MAX_PAWN_BOUNCES_PER_TICK],
-}
-
-/// Read-only context of the simulation.
-#[derive(bevy::ecs::system::SystemParam)]
-pub(crate) struct ProjectileContext<'w, 's> {
-    pub query: RewindQuery<'w, 's>,
-    tick: Res<'w, CurrentTick>,
-    sampler: Res<'w, PoseSampler>,
-    arsenal: Res<'w, Arsenal>,
-    rules: Res<'w, ProjectileRules>,
-    gravity: Res<'w, WorldGravity>,
-    sent: Query<'w, 's, &'static SentSnapshots>,
-}
-
-/// Messages about projectiles to clients and the game.
-#[derive(bevy::ecs::system::SystemParam)]
-pub(crate) struct ProjectileOutput<'w, 's> {
-    pub shot_output: ShotOutput<'w, 's>,
-    launches: MessageWriter<'w, ProjectileLaunch>,
-    ends: MessageWriter<'w, ProjectileEnd>,
 }
 
 impl ProjectileOutput<'_, '_> {

@@ -11,7 +11,7 @@ use lightyear::{
 
 use super::{IngressLimits, IngressRefusal, IngressStats, LinkTraffic};
 use crate::{
-    plugin::counted_delta,
+    counted_delta::counted_delta,
     protocol::{KickChannel, KickMessage},
     tokens::CloseSession,
 };

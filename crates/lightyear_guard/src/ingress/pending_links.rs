@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use lightyear::prelude::{Connected, Connecting, LinkOf};
 
 use super::{IngressLimits, IngressStats, token_bucket::TokenBucket};
-use crate::plugin::counted_delta;
+use crate::counted_delta::counted_delta;
 
 /// On a link without a connection.
 #[derive(Component, Default)]

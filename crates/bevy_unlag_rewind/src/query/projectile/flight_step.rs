@@ -5,7 +5,7 @@ use bevy_rapier3d::parry::shape::Ball;
 use bevy_unlag_core::LimbPoses;
 
 use crate::{
-    hit_boxes::{BodyBounds, HitGroup},
+    hit_box::{BodyBounds, HitGroup},
     query::{Rewound, ray_bundle::way},
     query_result::TargetHit,
     table::Probe,

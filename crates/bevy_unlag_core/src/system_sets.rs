@@ -1,0 +1,43 @@
+//! System sets of the suite.
+
+use bevy::prelude::*;
+
+/// System sets of movement, in [`FixedUpdate`] unless noted.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MoveSystems {
+    /// In [`FixedFirst`](bevy::app::FixedFirst): increments [`CurrentTick`](crate::CurrentTick) and skips the
+    /// ticks lost by a stall.
+    AdvanceTick,
+    /// Applies the server's acknowledgements and replays the unacknowledged moves.
+    Reconcile,
+    /// Empty: games write [`MoveInput`](crate::MoveInput) here.
+    Sample,
+    /// Extensions, such as a weapon, add their part to [`MoveInput`](crate::MoveInput).
+    Extend,
+    /// Steps the own pawn; the server runs the moves that arrived.
+    Step,
+    /// Empty: for systems that react to [`StepEvent`](crate::StepEvent)s within the same tick.
+    React,
+    /// In [`FixedPostUpdate`](bevy::app::FixedPostUpdate): updates [`PublishedState`](crate::PublishedState).
+    Publish,
+}
+
+/// All systems of the suite in the fixed schedules, from [`FixedFirst`] to [`FixedLast`]. They must run
+/// exactly once per tick.
+///
+/// Whatever runs these schedules again, such as the rollback of a network library, gives the set a run
+/// condition in each of them; `bevy_unlag_lightyear` does so for lightyear's rollback. Systems of a game that
+/// must not be repeated either may join the set.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TickSystems;
+
+/// System sets of drawing, in [`PostUpdate`] before transforms propagate.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum VisualSystems {
+    /// Fades offsets by the duration of the frame.
+    Fade,
+    /// Computes the drawn pose of every pawn: samples proxies and advances the own pawn to this frame.
+    Draw,
+    /// Moves visuals to their pawn's [`DrawnPose`](crate::DrawnPose) plus [`VisualOffset`](crate::VisualOffset).
+    Follow,
+}
