@@ -24,6 +24,7 @@ fn fight(rewind: RewindMode) -> MatchReport {
 }
 
 #[test]
+#[ignore = "long: `unlag_lab agreement` has the same figures"]
 fn server_confirms_99_percent_of_drawn_hits_at_150_ms_and_2_percent_loss() {
     let on = fight(RewindMode::On);
     let total = on.total();

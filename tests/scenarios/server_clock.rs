@@ -50,6 +50,7 @@ fn options(name: &str) -> MatchOptions {
 const SEEDS: [u64; 3] = [7, 8, 9];
 
 #[test]
+#[ignore = "long: `unlag_lab smoothing` has two of the presets"]
 fn server_clock_error_stays_within_its_limit_on_each_link_preset() {
     // Waiting for a frame on either side adds jitter: 15 ms at these frame rates.
     for (name, most) in [("LAN", 2.0), ("Good broadband", 2.0), ("Average (UE)", 3.0), ("Bad (UE)", 5.0)] {

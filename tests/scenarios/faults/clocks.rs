@@ -87,6 +87,7 @@ fn fight_with_clock(speed: f64, steer_clock: bool) -> (ShotStats, f32) {
 
 // Row F20.
 #[test]
+#[ignore = "long: `unlag_lab prediction` has the same figures"]
 fn shots_of_a_player_with_a_slow_clock_are_judged_as_they_were_drawn() {
     for speed in [0.95, 0.99, 1.05] {
         let (shots, delay) = fight_with_clock(speed, true);
@@ -102,6 +103,7 @@ fn shots_of_a_player_with_a_slow_clock_are_judged_as_they_were_drawn() {
 
 // Row F20.
 #[test]
+#[ignore = "long: `unlag_lab prediction` has the same figure"]
 fn playout_delay_on_a_clock_that_is_much_too_fast_is_never_negative() {
     for speed in [1.15, 2.0] {
         let (_, delay) = fight_with_clock(speed, true);

@@ -157,6 +157,7 @@ fn assert_shots_answered(dark: f64, period: f64, timeout: f64) {
 }
 
 #[test]
+#[ignore = "long: `unlag_lab weapons` has the same figures"]
 fn every_shot_is_answered_also_those_whose_moves_a_blackout_has_lost() {
     for (dark, period, timeout) in [(0.5, 5.0, 3.0), (2.0, 8.0, 3.0), (4.0, 12.0, 10.0)] {
         assert_shots_answered(dark, period, timeout);

@@ -121,6 +121,7 @@ fn honest_shots_are_never_refused_in_other_fights() {
 }
 
 #[test]
+#[ignore = "long: three fights"]
 fn clients_with_hitches_have_at_most_2_aim_and_5_dead_refusals_per_fight() {
     let mut rounds = 0;
     for (seed, hand) in [(3, 15.0), (4, 25.0), (5, 40.0)] {
@@ -154,6 +155,7 @@ fn clients_with_hitches_have_at_most_2_aim_and_5_dead_refusals_per_fight() {
 }
 
 #[test]
+#[ignore = "long: a control of three fights"]
 fn fire_rules_without_latency_tolerance_refuse_many_honest_shots() {
     let count = |rules: FireRules, why: ShotRefusal| {
         fight(1, 30.0, rules).refused.iter().filter(|(refused, ..)| *refused == why).count()

@@ -105,6 +105,7 @@ fn grant_ammo(
 }
 
 #[test]
+#[ignore = "long: `unlag_lab weapons` has the same figures"]
 fn every_shot_counts_once_and_ammunition_agrees_on_impaired_links_and_mailboxes() {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let options =

@@ -72,18 +72,25 @@ fn fight(rare: usize, time: f64) -> (u32, u32, f64) {
     (drawn, confirmed, game.report().agreement())
 }
 
+fn assert_drawn_hits_are_confirmed(rare: usize, time: f64) {
+    let (drawn, confirmed, agreement) = fight(rare, time);
+    println!("{rare} of 6: {confirmed} of {drawn} confirmed; all shots {agreement:.2} %");
+    assert!(drawn >= 200, "{rare} of 6: only {drawn} drawn hits");
+    assert!(f64::from(confirmed) >= 0.99 * f64::from(drawn), "{rare} of 6: {confirmed} of {drawn}");
+    assert!(agreement >= 99.0, "{rare} of 6: {agreement} %");
+}
+
 #[test]
 fn drawn_hits_on_pawns_with_lower_update_rates_are_confirmed() {
-    // A few slowly updated pawns, and so many that a ray passes more of them than a shot can list.
-    for (rare, time) in [(2, 80.0), (4, 45.0), (6, 36.0)] {
-        let (drawn, confirmed, agreement) = fight(rare, time);
-        println!("{rare} of 6: {confirmed} of {drawn} confirmed; all shots {agreement:.2} %");
-        assert!(drawn >= 200, "{rare} of 6: only {drawn} drawn hits");
-        // Those that a shot cannot list are met beside where they were drawn.
-        let least = if rare > 4 { 0.98 } else { 0.99 };
-        assert!(f64::from(confirmed) >= least * f64::from(drawn), "{rare} of 6: {confirmed} of {drawn}");
-        assert!(agreement >= least * 100.0, "{rare} of 6: {agreement} %");
-    }
+    assert_drawn_hits_are_confirmed(4, 45.0);
+}
+
+// A few slowly updated pawns, and so many that a ray passes more of them than a shot can list.
+#[test]
+#[ignore = "long: two minutes of play"]
+fn drawn_hits_on_few_and_many_pawns_with_lower_update_rates_are_confirmed() {
+    assert_drawn_hits_are_confirmed(2, 80.0);
+    assert_drawn_hits_are_confirmed(6, 36.0);
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn targets(hits: &HitList) -> Vec<NetId> {
 
 #[test]
 fn screen_and_server_agree_on_the_targets_of_projectiles() {
-    for milliseconds in [50.0, 100.0, 150.0, 200.0, 250.0] {
+    for milliseconds in [50.0, 150.0, 250.0] {
         let (same, hits, shots) = agreement(milliseconds, CatchUp::Displayed, None, 400);
         println!("{milliseconds} ms: {same} of {shots} agree; {hits} hits");
         assert!(hits > shots / 5, "{hits} hits");
@@ -158,7 +158,7 @@ fn screen_and_server_agree_on_the_targets_of_projectiles() {
 #[test]
 fn screen_and_server_agree_on_the_targets_of_splash() {
     let splash = Splash { radius: 3.5, damage: 80.0, edge: 0.25, own: 0.5, throw: 7.0 };
-    for milliseconds in [50.0, 150.0, 250.0] {
+    for milliseconds in [50.0, 250.0] {
         let (same, hits, shots) = agreement(milliseconds, CatchUp::Displayed, Some(splash), 400);
         println!("{milliseconds} ms: {same} of {shots} agree; {hits} hits");
         assert!(hits > shots / 3, "{hits} hits");
