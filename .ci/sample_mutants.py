@@ -41,6 +41,8 @@ SCENARIOS = {
     "bevy_unlag_weapons": "fire agreement held_weapon teams shot_messages gravity passengers heroes held_trigger "
     "restart weapon_data",
 }
+# All packages: a part of the workspace would build Bevy again with other features.
+TESTS = ("--release", "--workspace", "--lib", "--tests")
 SWITCH = """
 /// Whether a mutant is switched on.
 pub fn mutant(number: u32) -> bool {
@@ -243,11 +245,11 @@ def passes(number, timeout, tests):
     """Runs tests, by a filter of nextest, until the first fails. None after the timeout."""
     environment = dict(os.environ, UNLAG_MUTANT=str(number))
     log = open(out / "last.log", "w")
-    command = ("nextest", "--release", "--workspace", "-E", tests)
+    command = ("nextest", *TESTS, "-E", tests)
     try:
         code = cargo(*command, env=environment, timeout=timeout, stdout=log, stderr=log).returncode
     except subprocess.TimeoutExpired:
-        subprocess.run(["pkill", "-f", str(tree)], check=False)
+        subprocess.run(["pkill", "-f", f"{tree}|{out}/build"], check=False)
         return None
     if code not in (0, 100):
         fail(f"the tests did not run: {out / 'last.log'}")
@@ -271,8 +273,7 @@ def main():
             number += 1
             mutant["number"] = number
     kept = build(drawn)
-    # All packages: a part of the workspace would build Bevy again with other features.
-    if cargo("nextest", "--release", "--workspace", "--no-run").returncode != 0:
+    if cargo("nextest", *TESTS, "--no-run").returncode != 0:
         fail("the tests do not compile")
     for crate in CRATES:
         if not own(0, crate):
