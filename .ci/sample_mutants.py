@@ -38,8 +38,8 @@ SCENARIOS = {
     "bevy_unlag_smoothing": "smoothing snapshots platforms server_clock agreement components bases shooting_range "
     "session::late_joiner",
     "bevy_unlag_rewind": "agreement fire teams platforms gravity shooting_range heroes weapon_data",
-    "bevy_unlag_weapons": "fire agreement held_weapon teams shot_messages gravity passengers heroes held_trigger "
-    "restart weapon_data",
+    "bevy_unlag_weapons": "fire agreement held_weapon teams shot_messages gravity passengers heroes faults::held_trigger "
+    "session::restart weapon_data",
 }
 # All packages: a part of the workspace would build Bevy again with other features.
 TESTS = ("--release", "--workspace", "--lib", "--tests")
