@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bevy_unlag::rewind::{BodyBounds, HitBoxFile, RonFile, humanoid_rig, sample_poses};
+use checked_ron::OneLine;
 
 use crate::bones::BONES;
 
@@ -12,7 +13,7 @@ use crate::bones::BONES;
 /// Returns in one line what is wrong with the file.
 pub fn check(path: &Path) -> Result<String, String> {
     let file = read(path)?;
-    let mut line = format!("{}: {} hit boxes", path.display(), file.boxes.len());
+    let mut line = format!("{}: {} hit boxes", OneLine::path(path), file.boxes.len());
     let bones = file.bones();
     if !bones.is_empty() {
         line += &format!(" on {} bones", bones.len());
@@ -21,16 +22,20 @@ pub fn check(path: &Path) -> Result<String, String> {
     if !bones.iter().all(|bone| BONES.contains(bone)) {
         return Ok(line + ", valid; the bounds were not checked because the skeleton is unknown");
     }
-    let set = file.hit_boxes_on(&BONES).map_err(|error| format!("{}: {error}", path.display()))?;
+    let set = file.hit_boxes_on(&BONES).map_err(|error| format!("{}: {error}", OneLine::path(path)))?;
     let Some(reach) = BodyBounds::measure(set.boxes(), &humanoid_rig(), sample_poses()) else {
-        return Err(format!("{}: no box is on one of the humanoid's {} limbs", path.display(), BONES.len()));
+        return Err(format!(
+            "{}: no box is on one of the humanoid's {} limbs",
+            OneLine::path(path),
+            BONES.len()
+        ));
     };
     if !file.bounds.contains(&reach) {
         let (b, r) = (file.bounds, reach);
         return Err(format!(
             "{}: boxes reach a radius of {:.3} m and heights {:.3} to {:.3} m, beyond the bounds (radius {}, low \
              {}, high {}): shots at those parts would miss; enlarge the bounds",
-            path.display(),
+            OneLine::path(path),
             r.radius,
             r.low,
             r.high,
@@ -47,5 +52,5 @@ pub fn check(path: &Path) -> Result<String, String> {
 /// # Errors
 /// Returns in one line why the file cannot be read.
 pub fn read(path: &Path) -> Result<HitBoxFile, String> {
-    HitBoxFile::read(path).map_err(|error| format!("{}: {error}", path.display()))
+    HitBoxFile::read(path).map_err(|error| format!("{}: {error}", OneLine::path(path)))
 }

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset, LinkPresets};
 use unlag_examples::{
-    args::{percent, presets, seconds},
+    args::{self, percent, seconds},
     dedicated::{OnOff, ServeArgs, TokenArgs},
     screen::WindowArgs,
 };
@@ -83,8 +83,8 @@ pub struct Play {
     #[arg(long, default_value = "Perfect")]
     preset: String,
     /// File with additional link presets, in the format of the library's presets.ron.
-    #[arg(long, value_name = "FILE", value_parser = presets)]
-    presets: Option<LinkPresets>,
+    #[arg(long, value_name = "FILE")]
+    presets: Option<PathBuf>,
     /// Seed of scripts and links.
     #[arg(long, default_value_t = 7)]
     pub seed: u64,
@@ -100,24 +100,27 @@ pub struct Play {
 }
 
 impl Play {
-    /// Returns the available link presets.
-    pub fn presets(&self) -> LinkPresets {
-        self.presets.clone().unwrap_or_default()
+    /// Reads the available link presets: the library's, and those of `--presets`.
+    ///
+    /// # Errors
+    /// Returns in one line what is wrong with the file.
+    pub fn presets(&self) -> Result<LinkPresets, String> {
+        self.presets.as_deref().map_or_else(|| Ok(LinkPresets::default()), args::presets)
     }
 
     /// Returns the selected link preset.
     ///
     /// # Errors
     /// Returns the names of the available presets.
-    pub fn preset(&self) -> Result<LinkPreset, String> {
-        self.presets().find(&self.preset).cloned().map_err(|error| error.to_string())
+    pub fn preset_of<'a>(&self, presets: &'a LinkPresets) -> Result<&'a LinkPreset, String> {
+        presets.find(&self.preset).map_err(|error| error.to_string())
     }
 
-    /// Returns the conditions of the selected preset.
+    /// Reads the presets, and returns the conditions of the selected one.
     ///
     /// # Errors
-    /// Returns the error of [`preset`](Self::preset).
+    /// Returns the error of [`presets`](Self::presets) or [`preset_of`](Self::preset_of).
     pub fn conditions(&self) -> Result<LinkConditions, String> {
-        self.preset().map(|preset| preset.conditions())
+        Ok(self.preset_of(&self.presets()?)?.conditions())
     }
 }

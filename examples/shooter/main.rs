@@ -24,6 +24,7 @@ use bevy_unlag::{
     net::RestartMatch,
     prelude::*,
 };
+use bevy_unlag_server::{say, say_error};
 use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},
@@ -100,13 +101,21 @@ fn headless(cli: &Cli) -> Result<ExitCode, String> {
 
 fn print(report: &MatchReport, play: &Play) -> ExitCode {
     if play.json {
-        println!("{}", report.json());
+        say(report.json());
     } else {
-        print!("{}", report.table());
+        say(report.table().trim_end());
+    }
+    let end = report.end();
+    if end.is_early() {
+        say_error(format_args!("error: {end}"));
+        return ExitCode::from(2);
     }
     match play.min_agreement {
         Some(least) if report.agreement() < least => {
-            eprintln!("agreement {:.2} % is below --min-agreement {least} %", report.agreement());
+            say_error(format_args!(
+                "agreement {:.2} % is below --min-agreement {least} %",
+                report.agreement()
+            ));
             ExitCode::from(1)
         }
         _ => ExitCode::SUCCESS,
@@ -144,7 +153,9 @@ fn client_window(
     (title, args): (String, &WindowArgs),
 ) -> Result<ExitCode, String> {
     let mut app = App::new();
-    app.insert_resource(screen::link_controls::ShownPresets(play.presets()));
+    let (presets, mut sim) = (play.presets()?, NetSim::new(play.seed));
+    sim.apply(play.preset_of(&presets)?);
+    app.insert_resource(screen::link_controls::ShownPresets(presets));
     window::add_window(&mut app, title, args, play);
     if let Some(switches) = switches {
         app.insert_resource(switches);
@@ -153,8 +164,6 @@ fn client_window(
     if args.autoplay {
         app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(play.seed));
     }
-    let mut sim = NetSim::new(play.seed);
-    sim.apply(&play.preset()?);
     let server = client.server();
     connection::connect_udp_with_token(&mut app, client, sim);
     app.insert_resource(ConnectionMonitor::new(server, redial)).add_systems(Update, exit_on_fatal_error);
@@ -168,10 +177,10 @@ const ERROR_DISPLAY_TIME: Duration = Duration::from_secs(5);
 fn exit_on_fatal_error(world: &mut World, mut ended: Local<Option<Instant>>) {
     let Some(mut watch) = world.remove_resource::<ConnectionMonitor>() else { return };
     if ended.is_none()
-        && let Some(line) = watch.fatal_error(world)
+        && let Some(end) = watch.fatal_error(world)
     {
-        eprintln!("error: {line}");
-        watch.notice = Some(line);
+        say_error(format_args!("error: {end}"));
+        watch.notice = Some(end.text);
         *ended = Some(Instant::now());
     }
     world.insert_resource(watch);
@@ -183,6 +192,8 @@ fn exit_on_fatal_error(world: &mut World, mut ended: Local<Option<Instant>>) {
 /// Runs a listen server: the host's window is the server; bots join it over UDP.
 fn listen(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
+    // A listen server has no link of its own; a bad file is an error all the same.
+    cli.play.presets()?;
     let port = connection::check_port_is_free(cli.port)?;
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
@@ -198,7 +209,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
         app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(cli.play.seed));
     }
     connection::listen_udp(&mut app, port);
-    println!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
+    say(format_args!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}"));
 
     let _bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli));
     Ok(app.run().report())

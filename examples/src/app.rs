@@ -6,6 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag::{
     Character,
     core::{Interpolation, PoseSampler},
+    guard::LogConfig,
     net::{FastClockRule, ProtocolVersion, ReplicatedPawn, SessionConfig},
     prediction::{HostPawn, MoveTrace},
     prelude::*,
@@ -17,6 +18,7 @@ use crate::{
     arena,
     hero::{self, Hero},
     karts::{self, characters},
+    logs::ServerLogs,
     rules::{self, NextPlayer},
     scripted_player::{self, ScriptedPlayer},
     shot_stats,
@@ -49,6 +51,8 @@ pub struct ServerOptions {
     pub karts: bool,
     /// Reaction of the server to clients whose clock runs too fast.
     pub fast_clocks: FastClockRule,
+    /// Log settings of the server.
+    pub logs: ServerLogs,
 }
 
 impl ServerOptions {
@@ -74,6 +78,7 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
     }
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
     app.world_mut().resource_mut::<SessionConfig>().fast_clocks = options.fast_clocks;
+    app.world_mut().resource_mut::<LogConfig>().addresses = !options.logs.hide_addresses;
     if options.protocol != 0 {
         app.insert_resource(ProtocolVersion(options.protocol));
     }

@@ -1,15 +1,17 @@
 //! Parsers and validators of command-line values, and exit codes.
 
 use core::{fmt::Display, str::FromStr};
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use bevy_unlag::link_conditioner::{LinkPreset, LinkPresets, RonFile};
+use bevy_unlag_server::say_error;
+use checked_ron::OneLine;
 
 /// Returns the exit code of a run. An error is printed in one line; its code is 2.
 #[must_use]
 pub fn exit_code(run: Result<ExitCode, String>) -> ExitCode {
     run.unwrap_or_else(|line| {
-        eprintln!("error: {line}");
+        say_error(format_args!("error: {line}"));
         ExitCode::from(2)
     })
 }
@@ -63,9 +65,25 @@ pub fn preset(name: &str) -> Result<&'static LinkPreset, String> {
 /// Reads a file with link presets, and adds them to the library's.
 ///
 /// # Errors
-/// Returns what is wrong with the file, where, and what to do.
-pub fn presets(file: &str) -> Result<LinkPresets, String> {
+/// Returns in one line what is wrong with the file, where, and what to do.
+pub fn presets(file: &Path) -> Result<LinkPresets, String> {
     let mut presets = LinkPresets::default();
-    presets.extend(LinkPresets::read(file).map_err(|error| error.to_string())?);
+    let problem = |error| format!("--presets {}: {error}", OneLine::path(file));
+    presets.extend(LinkPresets::read(file).map_err(problem)?);
     Ok(presets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_of_an_unreadable_file_name_it_in_one_line() {
+        let error = presets(Path::new("no/such\n\u{1b}[2Jfile")).expect_err("no such file");
+        assert!(error.starts_with("--presets no/such\\n\\u{1b}[2Jfile: "), "{error}");
+        if Path::new("/dev/zero").exists() {
+            let error = presets(Path::new("/dev/zero")).expect_err("a device");
+            assert!(error.contains("/dev/zero: it is a device"), "{error}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use bevy_unlag::{
     guard::{ConnectTokenRequest, ServerKey},
     prelude::*,
 };
+use checked_ron::OneLine;
 use lightyear::prelude::{server::Start, *};
 
 /// UDP port of a server by default.
@@ -15,23 +16,34 @@ pub const DEFAULT_PORT: u16 = 5_000;
 /// Netcode protocol id of this game. Versions of the game are compared separately, by [`ProtocolMismatch`](bevy_unlag::net::ProtocolMismatch).
 pub const PROTOCOL_ID: u64 = 0x756e_6c61_675f_6678;
 
-/// Parses a server address: `host:port`, or a host alone, which gets [`DEFAULT_PORT`].
+/// Parses a server address: `host:port`, or a host alone, which gets [`DEFAULT_PORT`]. Port 0 is refused: a server's port
+/// is known once it listens.
 ///
 /// # Errors
 /// Returns one line that says what is wrong and what to write instead.
 pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(ip) = text.parse::<IpAddr>() {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    if let Ok(ip) = bare.parse::<IpAddr>() {
         return Ok(SocketAddr::new(ip, DEFAULT_PORT));
     }
+    let shown = OneLine::name(text);
     let with_port = if text.contains(':') { text.to_owned() } else { format!("{text}:{DEFAULT_PORT}") };
     let found = with_port.to_socket_addrs().map_err(|error| {
-        format!("'{text}' is not an address ({error}); write one like 127.0.0.1:{DEFAULT_PORT}")
+        format!("'{shown}' is not an address ({error}); write one like 127.0.0.1:{DEFAULT_PORT}")
     })?;
     // The server listens on IPv4; a host name may resolve to both families.
     let found: Vec<_> = found.collect();
     let best = found.iter().find(|address| address.is_ipv4()).or(found.first());
-    best.copied()
-        .ok_or_else(|| format!("'{text}' resolves to no address; write one like 127.0.0.1:{DEFAULT_PORT}"))
+    let best = best.copied().ok_or_else(|| {
+        format!("'{shown}' resolves to no address; write one like 127.0.0.1:{DEFAULT_PORT}")
+    })?;
+    if best.port() == 0 {
+        return Err(format!(
+            "'{shown}' has port 0, at which no server can be reached; write the port that the server prints, like \
+             127.0.0.1:{DEFAULT_PORT}"
+        ));
+    }
+    Ok(best)
 }
 
 /// Checks that a server could listen on `port`; 0 takes any free one. Returns the port.
@@ -163,6 +175,19 @@ mod tests {
         assert_eq!(parse_address("localhost:9").map(|a| a.is_ipv4()), Ok(true));
         let error = parse_address("not an address").unwrap_err();
         assert!(error.contains("127.0.0.1:5000"), "{error}");
+        assert_eq!(parse_address("[::1]").map(|a| a.port()), Ok(DEFAULT_PORT));
+        assert_eq!(parse_address("[::1]:7").map(|a| a.port()), Ok(7));
+        let error = parse_address(&format!("\u{1b}[2J{}", "x".repeat(100_000))).unwrap_err();
+        assert!(error.starts_with("'\\u{1b}[2Jxxx") && error.len() < 300, "{error}");
+    }
+
+    #[test]
+    fn address_with_port_0_is_refused() {
+        for text in ["127.0.0.1:0", "[::1]:0", "localhost:0", ":0"] {
+            let error = parse_address(text).unwrap_err();
+            assert!(error.contains(text) && error.contains("127.0.0.1:5000"), "{error}");
+        }
+        assert_eq!(check_port_is_free(0).map(|port| port == 0), Ok(false), "a server may listen on any port");
     }
 
     #[test]

@@ -2,16 +2,18 @@
 //! tokens.
 
 use std::{
-    io::{IsTerminal, Write},
+    io::{ErrorKind, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
 use bevy_unlag::{
-    guard::{ConnectTokenRequest, ServerKey},
+    guard::{ConnectTokenRequest, KeyError, ServerKey},
     net::FastClockRule,
     prelude::{ServerAccess, TokenClient},
     rewind::RewindMode,
 };
+use bevy_unlag_server::say;
+use checked_ron::{OneLine, read_file};
 use clap::{Args, ValueEnum};
 use core::time::Duration;
 
@@ -19,8 +21,12 @@ use crate::{
     app::ServerOptions,
     args,
     connection::{self, DEFAULT_PORT, PROTOCOL_ID},
+    logs::{LogFormat, ServerLogs},
     udp_match,
 };
+
+/// Length of a connect token, in bytes.
+const TOKEN_BYTES: usize = 2_048;
 
 /// Options of a dedicated server.
 #[derive(Args, Clone, Debug)]
@@ -43,6 +49,12 @@ pub struct ServeArgs {
     /// are only reported, and lose the time that they gain.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub kick_fast_clocks: Option<u32>,
+    /// Format of the log lines, which go to standard error. The environment variable `RUST_LOG` sets their level.
+    #[arg(long, value_enum, default_value_t = LogFormat::Human)]
+    pub log_format: LogFormat,
+    /// Whether log lines contain the addresses of clients.
+    #[arg(long, value_enum, default_value_t = OnOff::On)]
+    pub log_addresses: OnOff,
 }
 
 /// Options of a connect token.
@@ -99,13 +111,16 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
     };
     let fast_clocks =
         args.kick_fast_clocks.map_or(FastClockRule::Report, |detections| FastClockRule::Kick { detections });
-    let options = ServerOptions { fast_clocks, ..ServerOptions::game(args.rewind.into()) };
+    let logs = ServerLogs { format: args.log_format, hide_addresses: args.log_addresses == OnOff::Off };
+    let options = ServerOptions { fast_clocks, logs, ..ServerOptions::game(args.rewind.into()) };
     udp_match::serve(args.port, &access, options, |port| {
         if access.key.is_development() {
-            println!("serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
-            println!("development mode: any client can join under any id; use --key FILE on a public server");
+            say(format_args!(
+                "serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}"
+            ));
+            say("development mode: any client can join under any id; use --key FILE on a public server");
         } else {
-            println!("serving on UDP port {port}; connect with: shooter client --token FILE");
+            say(format_args!("serving on UDP port {port}; connect with: shooter client --token FILE"));
         }
     })
 }
@@ -134,10 +149,13 @@ pub fn write_token(args: &TokenArgs) -> Result<(), String> {
 /// Writes a new key to standard output.
 ///
 /// # Errors
-/// Returns one line when the operating system provides no random bytes.
+/// Returns one line when the operating system provides no random bytes, or standard output cannot be written to.
 pub fn write_key() -> Result<(), String> {
-    println!("{}", ServerKey::random().map_err(|error| error.to_string())?.to_hex());
-    Ok(())
+    let key = ServerKey::random().map_err(|error| error.to_string())?.to_hex();
+    let mut out = std::io::stdout();
+    writeln!(out, "{key}")
+        .and_then(|()| out.flush())
+        .map_err(|error| format!("cannot write the key: {error}"))
 }
 
 /// Reads a connect token from a file.
@@ -145,17 +163,55 @@ pub fn write_key() -> Result<(), String> {
 /// # Errors
 /// Returns one line when the file cannot be read, or does not contain a token that is still valid.
 pub fn read_token(file: &Path) -> Result<TokenClient, String> {
-    let bytes = std::fs::read(file).map_err(|error| {
-        format!(
-            "cannot read the token file {} ({error}); \
-             create one with: shooter token --key FILE --connect ADDR > {}",
-            file.display(),
-            file.display()
-        )
+    let shown = OneLine::path(file);
+    let bytes = read_file(file, TOKEN_BYTES).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!(
+            "cannot read the token file {shown} ({error}); \
+             create one with: shooter token --key FILE --connect ADDR > {shown}"
+        ),
+        _ => format!("cannot read {shown} as a connect token: {error}"),
     })?;
-    TokenClient::new(&bytes).map_err(|error| format!("{}: {error}", file.display()))
+    TokenClient::new(&bytes).map_err(|error| format!("{shown}: {error}"))
 }
 
 fn key(file: &Path) -> Result<ServerKey, String> {
-    ServerKey::from_file(file).map_err(|error| error.to_string())
+    ServerKey::from_file(file).map_err(|error| match error {
+        KeyError::Text | KeyError::Zero => format!("{}: {error}", OneLine::path(file)),
+        _ => error.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_to_write_a_token_is_given_only_for_a_missing_file() {
+        let missing = read_token(Path::new("no/such/\u{1b}[2Jtoken")).err().unwrap_or_default();
+        assert!(
+            missing.contains("no/such/\\u{1b}[2Jtoken") && missing.contains("shooter token"),
+            "{missing}"
+        );
+        let long = std::env::temp_dir().join(format!("long_token_{}", std::process::id()));
+        std::fs::write(&long, vec![0; TOKEN_BYTES + 1]).expect("a file");
+        let files = [long.clone(), std::env::temp_dir(), "/dev/zero".into()];
+        let lines: Vec<_> = files
+            .iter()
+            .filter(|path| path.exists())
+            .map(|path| read_token(path).err().unwrap_or_default())
+            .collect();
+        std::fs::remove_file(&long).expect("it goes");
+        for line in lines {
+            assert!(line.contains("as a connect token") && !line.contains('>'), "{line}");
+        }
+    }
+
+    #[test]
+    fn key_file_without_a_key_is_named() {
+        let file = std::env::temp_dir().join(format!("no_key_{}", std::process::id()));
+        std::fs::write(&file, "no key").expect("a file");
+        let line = key(&file).err().unwrap_or_default();
+        std::fs::remove_file(&file).expect("it goes");
+        assert!(line.contains("no_key_") && line.contains("64 hexadecimal digits"), "{line}");
+    }
 }

@@ -10,7 +10,7 @@
 //! * [`stepped_match`]: a match under stepped time; equal seeds give equal runs.
 //! * [`udp_match`]: a match over UDP, one thread per app; [`app_threads`]: those threads; [`reconnect`]:
 //!   reconnection of its clients.
-//! * [`match_report`]: the table and the JSON report of a match.
+//! * [`match_report`]: the table and the JSON report of a match; [`match_end`]: why a client's match ended.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
 //! * [`logs`]: log settings.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
@@ -28,6 +28,7 @@ pub mod kart;
 pub mod karts;
 pub mod logs;
 pub mod markers;
+pub mod match_end;
 pub mod match_report;
 pub mod reconnect;
 pub mod rules;

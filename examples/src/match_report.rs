@@ -4,9 +4,9 @@ use core::fmt::Write;
 
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, smoothing::PlayoutClocks, weapons::ShotRefusal};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::shot_stats::ShotStats;
+use crate::{match_end::MatchEnd, shot_stats::ShotStats};
 
 /// Report of one player.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,8 @@ pub struct PlayerReport {
     pub playout_ms: f64,
     /// Shot statistics.
     pub shot_stats: ShotStats,
+    /// How the match ended.
+    pub end: MatchEnd,
 }
 
 /// Report of a match.
@@ -46,13 +48,58 @@ pub struct MatchReport {
     pub players: Vec<PlayerReport>,
 }
 
+/// What the report needs of connections that have ended: their entities are gone when it is read.
+#[derive(Resource, Clone, Copy, Default)]
+struct EndedConnections {
+    /// The last pawn, with its playout delay in milliseconds.
+    pawn: Option<(NetId, PredictionStats, f64)>,
+    /// Bytes sent and received over links that were replaced.
+    bytes: (u64, u64),
+}
+
+/// Keeps what [`PlayerReport::read`] needs of a connection that ends before the report is read.
+pub(crate) fn keep_ended_connections(app: &mut App) {
+    app.init_resource::<EndedConnections>().add_observer(keep_pawn).add_observer(keep_link);
+}
+
+fn keep_pawn(
+    lost: On<Remove, LocalControl>,
+    pawns: Query<(&NetId, &PredictionStats)>,
+    playout: Option<Res<PlayoutClocks>>,
+    mut ended: ResMut<EndedConnections>,
+) {
+    if let Ok((id, stats)) = pawns.get(lost.entity) {
+        ended.pawn = Some((*id, *stats, playout.map_or(0.0, |playout| playout_ms(&playout))));
+    }
+}
+
+fn keep_link(gone: On<Remove, NetSim>, links: Query<&NetSim>, mut ended: ResMut<EndedConnections>) {
+    if let Ok(sim) = links.get(gone.entity) {
+        let (up, down) = sim.bytes();
+        ended.bytes.0 += up;
+        ended.bytes.1 += down;
+    }
+}
+
+fn playout_ms(playout: &PlayoutClocks) -> f64 {
+    playout.primary().map_or(0.0, |clock| clock.delay_seconds() * 1e3)
+}
+
 impl PlayerReport {
     /// Reads the report from a client app that has run for `seconds`.
     #[must_use]
     pub fn read(world: &mut World, seconds: f64) -> Self {
         let mut report = Self::default();
+        let ended = world.get_resource::<EndedConnections>().copied().unwrap_or_default();
         let mut pawns = world.query_filtered::<(&NetId, &PredictionStats), With<LocalControl>>();
-        if let Some((id, stats)) = pawns.iter(world).next() {
+        let pawn = pawns.iter(world).next().map(|(id, stats)| (*id, *stats));
+        report.playout_ms = world.get_resource::<PlayoutClocks>().map_or(0.0, playout_ms);
+        if pawn.is_none()
+            && let Some((_, _, playout_ms)) = ended.pawn
+        {
+            report.playout_ms = playout_ms;
+        }
+        if let Some((id, stats)) = pawn.or(ended.pawn.map(|(id, stats, _)| (id, stats))) {
             report.player = id.0;
             report.ping_ms = stats.rtt.as_secs_f64() * 1e3;
             report.moves = stats.moves;
@@ -64,14 +111,9 @@ impl PlayerReport {
             report.largest_correction_cm = f64::from(stats.largest_correction) * 100.0;
             report.bytes_per_move = stats.move_bytes as f64 / stats.moves.max(1) as f64;
         }
-        if let Some(sim) = world.query::<&NetSim>().iter(world).next() {
-            let (up, down) = sim.bytes();
-            report.bytes_up = up as f64 / seconds;
-            report.bytes_down = down as f64 / seconds;
-        }
-        if let Some(clock) = world.get_resource::<PlayoutClocks>().and_then(|playout| playout.primary()) {
-            report.playout_ms = clock.delay_seconds() * 1e3;
-        }
+        let sim = world.query::<&NetSim>().iter(world).next().map_or((0, 0), NetSim::bytes);
+        report.bytes_up = (ended.bytes.0 + sim.0) as f64 / seconds;
+        report.bytes_down = (ended.bytes.1 + sim.1) as f64 / seconds;
         if let Some(shot_stats) = world.get_resource::<ShotStats>() {
             report.shot_stats = shot_stats.clone();
         }
@@ -96,6 +138,12 @@ impl MatchReport {
     pub fn agreement(&self) -> f64 {
         let total = self.total();
         total.confirmed_of_drawn().unwrap_or(0.0).min(total.drawn_of_confirmed().unwrap_or(0.0))
+    }
+
+    /// Returns how the match ended: the first early end of a player, if there is one.
+    #[must_use]
+    pub fn end(&self) -> MatchEnd {
+        self.players.iter().map(|player| &player.end).find(|end| end.is_early()).cloned().unwrap_or_default()
     }
 
     /// Formats the report as a text table.
@@ -139,8 +187,8 @@ impl MatchReport {
         if self.players.len() > 1 {
             line("all", &self.summed());
         }
-        let reasons = ShotRefusal::ALL.iter().zip(self.total().reasons).filter(|(_, count)| *count > 0);
-        let reasons: Vec<_> = reasons.map(|(why, count)| format!("{why:?} {count}")).collect();
+        let total = self.total();
+        let reasons: Vec<_> = refusals(&total).map(|(why, count)| format!("{why:?} {count}")).collect();
         if !reasons.is_empty() {
             let _ = writeln!(text, "refused: {}", reasons.join(", "));
         }
@@ -167,15 +215,30 @@ impl MatchReport {
             bytes_per_move: mean(|p| p.bytes_per_move),
             playout_ms: mean(|p| p.playout_ms),
             shot_stats: self.total(),
+            end: self.end(),
         }
     }
 
-    /// Formats the report as one JSON object. Values without any data are `null`.
+    /// Formats the report as one JSON object. Values without any data are `null`. `refusal_reasons` has the number of
+    /// refused rounds by reason, without the reasons that did not occur; `end_reason` is a name of
+    /// [`EndReason`](crate::match_end::EndReason), and `end_text` the line for people, `null` for a completed match.
     #[must_use]
     pub fn json(&self) -> String {
         let players: Vec<_> = self.players.iter().map(player_json).collect();
-        json!({ "players": players, "all": player_json(&self.summed()) }).to_string()
+        let end = self.end();
+        json!({
+            "players": players,
+            "all": player_json(&self.summed()),
+            "end_reason": end.reason.name(),
+            "end_text": end.is_early().then_some(end.text),
+        })
+        .to_string()
     }
+}
+
+/// Returns the reasons for which rounds were refused, with their numbers.
+fn refusals(stats: &ShotStats) -> impl Iterator<Item = (ShotRefusal, u64)> {
+    ShotRefusal::ALL.into_iter().zip(stats.reasons).filter(|(_, count)| *count > 0)
 }
 
 fn player_json(p: &PlayerReport) -> Value {
@@ -199,8 +262,63 @@ fn player_json(p: &PlayerReport) -> Value {
         "confirmed_hits": l.confirmed,
         "agreed": l.agreed,
         "refused": l.refused,
+        "refusal_reasons": refusals(l).map(|(why, count)| (format!("{why:?}"), json!(count))).collect::<Map<_, _>>(),
         "lost": l.lost,
         "confirmed_of_drawn_percent": l.confirmed_of_drawn().map(|value| rounded(value, 4)),
         "drawn_of_confirmed_percent": l.drawn_of_confirmed().map(|value| rounded(value, 4)),
+        "end_reason": p.end.reason.name(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::match_end::EndReason;
+
+    fn json_of(report: &MatchReport) -> Value {
+        serde_json::from_str(&report.json()).expect("an object")
+    }
+
+    #[test]
+    fn json_has_refusal_reasons_of_each_player_and_of_all() {
+        let mut players = vec![PlayerReport::default(); 2];
+        players[0].shot_stats.refused = 3;
+        players[0].shot_stats.reasons[ShotRefusal::Aim as usize] = 3;
+        players[1].shot_stats.reasons[ShotRefusal::Aim as usize] = 1;
+        let json = json_of(&MatchReport { players });
+        assert_eq!(json["players"][0]["refusal_reasons"], json!({ "Aim": 3 }));
+        assert_eq!(json["all"]["refusal_reasons"], json!({ "Aim": 4 }));
+        assert_eq!(json_of(&MatchReport::default())["all"]["refusal_reasons"], json!({}));
+    }
+
+    #[test]
+    fn json_says_how_the_match_ended() {
+        let mut players = vec![PlayerReport::default(); 2];
+        let completed = json_of(&MatchReport { players: players.clone() });
+        assert_eq!((&completed["end_reason"], &completed["end_text"]), (&json!("completed"), &Value::Null));
+        players[1].end = EndReason::Kicked.because("too many packets");
+        let json = json_of(&MatchReport { players });
+        assert_eq!((&json["end_reason"], &json["end_text"]), (&json!("kicked"), &json!("too many packets")));
+        assert_eq!(json["players"][0]["end_reason"], "completed");
+        assert_eq!(
+            (&json["players"][1]["end_reason"], &json["all"]["end_reason"]),
+            (&json!("kicked"), &json!("kicked"))
+        );
+    }
+
+    #[test]
+    fn report_survives_the_end_of_its_connection() {
+        let mut app = App::new();
+        keep_ended_connections(&mut app);
+        let mut stats = PredictionStats::default();
+        stats.moves += 12;
+        let pawn = app.world_mut().spawn((NetId(4), stats, LocalControl)).id();
+        assert_eq!(PlayerReport::read(app.world_mut(), 1.0).moves, 12);
+        app.world_mut().despawn(pawn);
+        let report = PlayerReport::read(app.world_mut(), 1.0);
+        assert_eq!((report.player, report.moves), (4, 12));
+        // The pawn of the next connection counts.
+        app.world_mut().spawn((NetId(5), PredictionStats::default(), LocalControl));
+        assert_eq!(PlayerReport::read(app.world_mut(), 1.0).player, 5);
+    }
 }

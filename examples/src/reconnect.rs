@@ -6,7 +6,10 @@ use bevy::{platform::time::Instant, prelude::*};
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{Client, Disconnected};
 
-use crate::connection;
+use crate::{
+    connection,
+    match_end::{EndReason, MatchEnd},
+};
 
 /// Duration of the reconnection attempts: the default time for which the server keeps the pawn,
 /// [`SessionConfig::grace`](bevy_unlag::net::SessionConfig::grace).
@@ -46,8 +49,8 @@ impl ReconnectPolicy {
     /// Updates a client that had a pawn and has none now. Returns whether it is reconnecting.
     ///
     /// # Errors
-    /// Returns one line when it cannot reconnect.
-    pub(crate) fn maintain(&mut self, world: &mut World, server: SocketAddr) -> Result<bool, String> {
+    /// Returns the end of the match when it cannot reconnect.
+    pub(crate) fn maintain(&mut self, world: &mut World, server: SocketAddr) -> Result<bool, MatchEnd> {
         if self.server_shut_down {
             return Ok(false);
         }
@@ -57,17 +60,28 @@ impl ReconnectPolicy {
             return Ok(self.is_reconnecting);
         }
         let Some(client_id) = self.client_id else {
-            return Err(format!(
-                "lost the connection to the server at {server};  \
+            return Err(EndReason::ConnectionLost.because(format!(
+                "lost the connection to the server at {server}; \
                  a token is valid for one connection only, so ask for a new one"
-            ));
+            )));
         };
         self.is_reconnecting = true;
         if self.last_attempt.is_none_or(|at| at.elapsed() >= RETRY_INTERVAL) {
             self.last_attempt = Some(Instant::now());
-            reconnect_udp(world, server, client_id)?;
+            reconnect_udp(world, server, client_id)
+                .map_err(|line| EndReason::ConnectionLost.because(line))?;
         }
         Ok(true)
+    }
+
+    /// Returns whether the client joins with a connect token, which is good for one connection.
+    pub(crate) fn has_token(&self) -> bool {
+        self.client_id.is_none()
+    }
+
+    /// Returns whether the server has announced its shutdown.
+    pub(crate) fn is_server_shutting_down(&self) -> bool {
+        self.server_shut_down
     }
 
     /// Returns whether the client is reconnecting.
@@ -178,8 +192,9 @@ mod tests {
         disconnect(world);
         let line = ReconnectPolicy::never()
             .maintain(world, server())
-            .expect_err("a token is valid for one connection");
-        assert!(line.contains("ask for a new one"), "{line}");
+            .expect_err("a token is valid for one connection")
+            .to_string();
+        assert!(line.contains("ask for a new one") && !line.contains("  "), "{line}");
         let mut redial = ReconnectPolicy::with_client_id(7);
         redial.stop_reconnecting();
         assert_eq!(redial.maintain(world, server()), Ok(false));

@@ -11,15 +11,16 @@ use std::{
     time::Instant,
 };
 
-use bevy::{app::TerminalCtrlCHandlerPlugin, prelude::*};
+use bevy::prelude::*;
 use bevy_unlag::{
     guard::{JoinRefused, KickedByServer},
     link_conditioner::LinkConditions,
-    net::{ProtocolMismatch, RateMismatch, ServerShutdown, ServerStopped, SetupMismatch, Shutdown},
+    net::{ProtocolMismatch, RateMismatch, ServerShutdown, SetupMismatch},
     prediction::PredictionDebug,
     prelude::*,
     rewind::{EvidenceLog, ShotEvidence},
 };
+use bevy_unlag_server::{SignalPlugin, WatchdogPlugin, say_error};
 use lightyear::prelude::{Client, Connected};
 
 use crate::{
@@ -28,13 +29,12 @@ use crate::{
     connection,
     hero::AnyPlayer,
     logs,
-    match_report::{MatchReport, PlayerReport},
+    match_end::{self, EndReason, MatchEnd},
+    match_report::{self, MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     scripted_player::ScriptedPlayer,
 };
 
-/// Time between a dedicated server's shutdown notice to its players and the shutdown.
-const SHUTDOWN_NOTICE: Duration = Duration::from_secs(5);
 /// Time after which a server that does not respond counts as absent.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
 
@@ -111,8 +111,8 @@ impl ServerThread {
     }
 }
 
-/// Runs a dedicated server on `port`, and passes the bound port to `ready`. On Ctrl-C the server notifies its
-/// players and shuts down a few seconds later; a second Ctrl-C ends the process at once.
+/// Runs a dedicated server on `port`, and passes the bound port to `ready`. SIGTERM or Ctrl-C starts a drain, see
+/// [`SignalPlugin`]; the function returns when it is over.
 ///
 /// # Errors
 /// Returns one line when the port is taken.
@@ -123,27 +123,8 @@ pub fn serve(
     ready: impl FnOnce(u16),
 ) -> Result<(), String> {
     let mut app = app::server(options);
-    app.add_plugins((logs::log_plugin(""), TerminalCtrlCHandlerPlugin)).add_observer(
-        |_: On<ServerStopped>, mut commands: Commands| commands.insert_resource(ServerHasStopped),
-    );
-    let mut closing = false;
-    app_threads::serve(&mut app, port, access, ready, |app| should_continue(app.world_mut(), &mut closing))
-}
-
-/// Marker: the server has shut down.
-#[derive(Resource)]
-struct ServerHasStopped;
-
-/// Returns whether the server should keep running. An `AppExit` request, such as Ctrl-C, starts a shutdown
-/// with notice.
-fn should_continue(world: &mut World, closing: &mut bool) -> bool {
-    let asked = world.resource_mut::<Messages<AppExit>>().drain().next().is_some();
-    if asked && !*closing {
-        *closing = true;
-        println!("stopping in {} s; press Ctrl-C again to stop at once", SHUTDOWN_NOTICE.as_secs());
-        world.trigger(Shutdown { after: SHUTDOWN_NOTICE });
-    }
-    !world.contains_resource::<ServerHasStopped>()
+    app.add_plugins((logs::server_log_plugin(options.logs.format), SignalPlugin::default(), WatchdogPlugin));
+    app_threads::serve(&mut app, port, access, ready, |app| app.should_exit().is_none())
 }
 
 /// Configuration of a scripted player.
@@ -187,13 +168,15 @@ fn client(client: TokenClient, player: PlayerOptions) -> App {
 /// Returns one line when no server responds, the protocols differ, or the server goes away.
 pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
     let (token, redial) = reconnect::development_client(server)?;
-    play_as(token, redial, player, seconds)
+    let report = play_as(token, redial, player, seconds)?;
+    if report.end.is_early() { Err(report.end.text) } else { Ok(report) }
 }
 
-/// Plays one scripted player with a connect token; see [`play`].
+/// Plays one scripted player with a connect token; see [`play`]. If it has joined, it gets its report however the match
+/// ends: [`PlayerReport::end`] says why.
 ///
 /// # Errors
-/// Returns the errors of [`play`], or the reason why the server refused the client.
+/// Returns one line when the client could not join: no server responds, or the server refused it, for instance.
 pub fn play_as(
     token: TokenClient,
     redial: ReconnectPolicy,
@@ -203,24 +186,26 @@ pub fn play_as(
     let began = Instant::now();
     let mut watch = ConnectionMonitor::new(token.server(), redial);
     let mut app = client(token, player);
-    let mut failure = None;
+    match_report::keep_ended_connections(&mut app);
+    let mut end = None;
     run(&mut app, CLIENT_FRAME, |app| {
-        failure = watch.fatal_error(app.world_mut());
+        end = watch.fatal_error(app.world_mut());
         if let Some(notice) = watch.notice.take() {
-            eprintln!("notice: {notice}");
+            say_error(format_args!("notice: {notice}"));
         }
         let played = watch.time_since_join().as_secs_f64();
         app.world_mut().resource_mut::<ScriptedPlayer>().may_fire = played < seconds;
-        failure.is_none() && played < seconds + 3.0
+        end.is_none() && played < seconds + 3.0
     });
-    match failure {
-        Some(failure) => Err(failure),
-        None => {
-            let mut report = PlayerReport::read(app.world_mut(), began.elapsed().as_secs_f64());
-            report.shot_stats.close();
-            Ok(report)
-        }
+    let end = end.unwrap_or_default();
+    if !watch.has_joined() {
+        return Err(end.text);
     }
+    // The wait for a server that has gone is no part of the match.
+    let ended = if end.is_early() { watch.last_ok } else { Instant::now() };
+    let mut report = PlayerReport::read(app.world_mut(), (ended - began).as_secs_f64());
+    report.shot_stats.close();
+    Ok(PlayerReport { end, ..report })
 }
 
 /// Monitor of a client's connection.
@@ -247,15 +232,22 @@ impl ConnectionMonitor {
         self.joined_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
+    /// Returns whether the client has had a pawn.
+    #[must_use]
+    pub fn has_joined(&self) -> bool {
+        self.joined_at.is_some()
+    }
+
     /// Returns the reason why the client must give up, if there is one. Meanwhile, reconnects a client that
     /// has lost its connection.
-    pub fn fatal_error(&mut self, world: &mut World) -> Option<String> {
+    pub fn fatal_error(&mut self, world: &mut World) -> Option<MatchEnd> {
         let server = self.server;
-        let fatal = first::<ProtocolMismatch>(world)
-            .or_else(|| first::<RateMismatch>(world))
-            .or_else(|| first::<KickedByServer>(world));
-        if let Some(line) = fatal {
-            return Some(format!("at {server}: {line}"));
+        let mismatch = first::<ProtocolMismatch>(world).or_else(|| first::<RateMismatch>(world));
+        if let Some(line) = mismatch {
+            return Some(EndReason::Mismatch.because(format!("at {server}: {line}")));
+        }
+        if let Some(line) = first::<KickedByServer>(world) {
+            return Some(EndReason::Kicked.because(format!("at {server}: {line}")));
         }
         if let Some(shutdown) = world.resource_mut::<Messages<ServerShutdown>>().drain().last() {
             self.notice = Some(shutdown.to_string());
@@ -265,7 +257,8 @@ impl ConnectionMonitor {
             self.notice = Some(mismatch.to_string());
         }
         if let Some(JoinRefused(fatal_error)) = world.resource_mut::<Messages<JoinRefused>>().drain().next() {
-            return Some(format!("the server at {server} refused the connection: {fatal_error}"));
+            let line = format!("the server at {server} refused the connection: {fatal_error}");
+            return Some(EndReason::Refused.because(line));
         }
         let connected =
             world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
@@ -278,8 +271,11 @@ impl ConnectionMonitor {
             }
             return None;
         }
+        if self.has_joined() && !connected && self.redial.is_server_shutting_down() {
+            return Some(EndReason::ServerShutdown.because(format!("the server at {server} has stopped")));
+        }
         let mut timeout = SERVER_TIMEOUT;
-        if self.joined_at.is_some() {
+        if self.has_joined() {
             let was_needed = self.redial.is_reconnecting();
             match self.redial.maintain(world, server) {
                 Ok(false) => {}
@@ -289,26 +285,22 @@ impl ConnectionMonitor {
                         self.notice = Some(reconnect::RECONNECT_NOTICE.to_owned());
                     }
                 }
-                Err(line) => return Some(line),
+                Err(end) => return Some(end),
             }
         }
         if self.last_ok.elapsed() < timeout {
             return None;
         }
-        Some(match (self.joined_at, connected) {
-            (Some(_), _) => format!("the server at {server} has gone; start it again with: shooter server"),
-            (None, true) => {
-                format!(
-                    "the server at {server} answers but spawns no pawn; check that it is a shooter server"
-                )
-            }
-            (None, false) => {
-                format!(
-                    "no server answers at {server}; start one with: shooter server --port {}; if it has a key, use \
-                     --token FILE",
-                    server.port()
-                )
-            }
+        Some(match (self.has_joined(), connected) {
+            (true, _) => EndReason::ConnectionLost.because(if self.redial.has_token() {
+                format!("the server at {server} has gone; ask for a new token once it is back")
+            } else {
+                format!("the server at {server} has gone; start it again with: shooter server")
+            }),
+            (false, true) => EndReason::NoAnswer.because(format!(
+                "the server at {server} answers but spawns no pawn; check that it is a shooter server"
+            )),
+            (false, false) => match_end::no_answer(server, self.redial.has_token()),
         })
     }
 }

@@ -10,5 +10,5 @@ mod pawns;
 mod recording;
 
 pub use game::{Game, play};
-pub use pawns::{component, corrections, floor, own, position, soldiers};
+pub use pawns::{component, corrections, fire_along, floor, own, position, server_changes, soldiers};
 pub use recording::{record, recorded};

@@ -1,4 +1,4 @@
-//! Level, pawns and look-ups of pawns by their id.
+//! Level, pawns, players who fire, and look-ups of pawns by their id.
 
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, rapier::prelude::Collider};
@@ -19,6 +19,19 @@ pub fn soldiers(app: &mut App) {
         let owner = player_pawn(joined.link, joined.peer);
         commands.spawn((SoldierPawn, NetId(*players), Health::default(), place, owner));
     });
+}
+
+/// Makes the player of a client look along a direction and fire. `is_down` says whether the trigger is down, by
+/// the seconds since the client's start.
+pub fn fire_along(app: &mut App, direction: Vec3, is_down: fn(f32) -> bool) {
+    app.add_systems(
+        PreUpdate,
+        move |time: Res<Time>, own: Single<(&mut InputAccumulator, &mut WeaponControls)>| {
+            let (mut input, mut trigger) = own.into_inner();
+            input.look_along(direction);
+            trigger.set_fire(is_down(time.elapsed_secs()));
+        },
+    );
 }
 
 /// Returns a component of the pawn with this id, as an app has it.
@@ -52,4 +65,12 @@ pub fn own(client: &mut App) -> Option<NetId> {
 pub fn corrections(client: &mut App) -> u64 {
     let world = client.world_mut();
     world.query::<&PredictionStats>().iter(world).map(|stats| stats.corrections).sum()
+}
+
+/// Returns the number of changes of a client's own pawns that the server made beside their moves: the client
+/// learned of them late.
+#[must_use]
+pub fn server_changes(client: &mut App) -> u32 {
+    let world = client.world_mut();
+    world.query::<&PredictionStats>().iter(world).map(PredictionStats::server_changes).sum()
 }

@@ -50,6 +50,7 @@ fn crates_have_only_their_allowed_dependencies() {
         ),
         ("lightyear_guard", &[][..], false, true),
         ("bevy_unlag_lightyear", below_glue, false, true),
+        ("bevy_unlag_server", &["bevy_unlag_lightyear"][..], false, true),
     ];
     let found = dependencies(|kind| kind.is_none());
     for (name, suite, rapier, network) in allowed {

@@ -2,6 +2,9 @@
 
 use bevy::prelude::*;
 
+/// Target of the log lines.
+const LOG_TARGET: &str = "bevy_unlag::setup";
+
 /// Kind of mistake in the setup of an app.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
 pub enum SetupIssue {
@@ -43,6 +46,8 @@ pub enum SetupIssue {
     NoErrorHandler,
     /// lightyear's inputs are in the app, and the pings that they wait for are off.
     LightyearPings,
+    /// Client and server have registered different components, messages or channels, or in another order.
+    Registrations,
 }
 
 impl SetupIssue {
@@ -69,7 +74,8 @@ impl SetupIssue {
             | Self::LookNotImplemented
             | Self::UnusedHealth
             | Self::MovesNotTransported
-            | Self::LightyearPings => true,
+            | Self::LightyearPings
+            | Self::Registrations => true,
         }
     }
 }
@@ -111,9 +117,9 @@ impl SetupDiagnostics {
             return;
         }
         if issue.breaks_game() {
-            error!("bevy_unlag: {}", entry.1);
+            error!(target: LOG_TARGET, issue = ?entry.0, "bevy_unlag: {}", entry.1);
         } else {
-            warn!("bevy_unlag: {}", entry.1);
+            warn!(target: LOG_TARGET, issue = ?entry.0, "bevy_unlag: {}", entry.1);
         }
         self.issues.push(entry);
     }

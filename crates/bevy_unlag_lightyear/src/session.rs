@@ -7,15 +7,18 @@
 //! 4. Announced shutdown of the server. [`shutdown`]
 //! 5. Game speed: clients follow the server's. [`game_speed`]
 //! 6. Fast client clocks: report, and an option to kick. [`fast_clocks`]
+//! 7. Log lines of joins, leaves, start and stop. [`session_log`]
 
 #[cfg(feature = "prediction")]
 mod fast_clocks;
 mod game_speed;
 mod handshake;
 mod match_epoch;
+mod missing_hello;
 mod players;
 mod rates;
 mod restart;
+mod session_log;
 mod shutdown;
 
 use core::time::Duration;
@@ -68,6 +71,7 @@ pub(crate) fn server_plugin(app: &mut App) {
     app.init_resource::<SessionConfig>();
     handshake::server_plugin(app);
     players::plugin(app);
+    session_log::plugin(app);
     restart::server_plugin(app);
     shutdown::server_plugin(app);
     game_speed::server_plugin(app);
@@ -77,6 +81,7 @@ pub(crate) fn server_plugin(app: &mut App) {
 
 pub(crate) fn client_plugin(app: &mut App) {
     handshake::client_plugin(app);
+    missing_hello::client_plugin(app);
     restart::client_plugin(app);
     shutdown::client_plugin(app);
     game_speed::client_plugin(app);

@@ -2,6 +2,13 @@
 
 use core::fmt;
 
+use crate::one_line::OneLine;
+
+/// Characters of a place that an error text keeps; it may hold a name from the file.
+const MAX_PLACE: usize = 160;
+/// Characters of a problem that an error text keeps; a parser lists all fields of a type.
+const MAX_PROBLEM: usize = 1_000;
+
 /// Problem with a RON file. Its text is one line: what is wrong, where, and what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RonError {
@@ -45,25 +52,20 @@ impl RonError {
 impl fmt::Display for RonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io { problem } => write!(f, "{}", OneLine(problem)),
+            Self::Io { problem } => write!(f, "{}", problem_of(problem)),
             Self::Syntax { line, column, problem } => {
-                write!(f, "line {line}, column {column}: {}", OneLine(problem))
+                write!(f, "line {line}, column {column}: {}", problem_of(problem))
             }
-            Self::Value { place, problem } if place.is_empty() => write!(f, "{}", OneLine(problem)),
-            Self::Value { place, problem } => write!(f, "{}: {}", OneLine(place), OneLine(problem)),
+            Self::Value { place, problem } if place.is_empty() => write!(f, "{}", problem_of(problem)),
+            Self::Value { place, problem } => {
+                write!(f, "{}: {}", OneLine::new(place, MAX_PLACE), problem_of(problem))
+            }
         }
     }
 }
 
 impl core::error::Error for RonError {}
 
-/// Text with its control characters escaped: a file cannot break lines of a log or clear a terminal.
-struct OneLine<'a>(&'a str);
-
-impl fmt::Display for OneLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|letter| {
-            if letter.is_control() { write!(f, "{}", letter.escape_debug()) } else { write!(f, "{letter}") }
-        })
-    }
+fn problem_of(text: &str) -> OneLine<'_> {
+    OneLine::new(text, MAX_PROBLEM)
 }

@@ -1,11 +1,11 @@
 //! Parsing with bounds on size and nesting.
 
-use std::{fs::File, io::Read, path::Path};
+use std::path::Path;
 
 use ron::{extensions::Extensions, ser::PrettyConfig};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::error::RonError;
+use crate::{bounded_read::read_file, error::RonError, text_encoding::decode_text};
 
 /// Largest file in bytes. It bounds the memory that parsing takes.
 pub(crate) const MAX_BYTES: usize = 256 * 1_024;
@@ -25,18 +25,12 @@ pub trait RonFile: Sized {
     /// Returns a [`RonError`] that says what is wrong, where, and what to do.
     fn from_ron(text: &str) -> Result<Self, RonError>;
 
-    /// Parses bytes: UTF-8, with or without a byte order mark.
+    /// Parses bytes: UTF-8, with or without a byte order mark, or UTF-16 with one.
     ///
     /// # Errors
-    /// Those of [`from_ron`](Self::from_ron), and that the bytes are not UTF-8 text.
+    /// Those of [`from_ron`](Self::from_ron), and that the bytes are not text.
     fn from_bytes(bytes: &[u8]) -> Result<Self, RonError> {
-        if matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
-            return Err(RonError::whole("the file is UTF-16; save it as UTF-8"));
-        }
-        let text = str::from_utf8(bytes).map_err(|error| {
-            RonError::whole(format!("the file is not UTF-8 text ({error}); save it as UTF-8"))
-        })?;
-        Self::from_ron(text)
+        Self::from_ron(&decode_text(bytes)?)
     }
 
     /// Reads a file. Its size is checked before it is read, so a device or a huge file costs nothing.
@@ -44,12 +38,8 @@ pub trait RonFile: Sized {
     /// # Errors
     /// Those of [`from_bytes`](Self::from_bytes), and that the file cannot be read.
     fn read(path: impl AsRef<Path>) -> Result<Self, RonError> {
-        let io = |error: std::io::Error| RonError::Io { problem: error.to_string() };
-        let file = File::open(path).map_err(io)?;
-        check_size(file.metadata().map_err(io)?.len())?;
-        // A file that grows meanwhile, or one without a size, is cut off here and refused below.
-        let mut bytes = Vec::new();
-        file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
+        let bytes =
+            read_file(path, MAX_BYTES).map_err(|error| RonError::Io { problem: error.to_string() })?;
         Self::from_bytes(&bytes)
     }
 }
@@ -117,8 +107,7 @@ mod tests {
     fn files_with_and_without_a_byte_order_mark_are_read() {
         assert_eq!(read("plain", b"[1, 2]"), Ok(vec![1, 2]));
         assert_eq!(read("utf8_mark", b"\xEF\xBB\xBF[1, 2]"), Ok(vec![1, 2]));
-        let error = read("utf16", b"\xFF\xFE[\x001\x00]\x00").expect_err("UTF-16");
-        assert!(error.contains("UTF-16") && error.contains("save it as UTF-8"), "{error}");
+        assert_eq!(read("utf16", b"\xFF\xFE[\x001\x00]\x00"), Ok(vec![1]));
         assert!(read("latin1", b"[1] // \xE4").is_err_and(|error| error.contains("not UTF-8")));
     }
 
@@ -128,7 +117,7 @@ mod tests {
         assert!(read("just_fits", &[&vec![b' '; MAX_BYTES - 3][..], b"[9]"].concat()).is_ok());
         let endless = Path::new("/dev/zero");
         if endless.exists() {
-            assert!(Numbers::read(endless).is_err(), "an endless file is cut off");
+            assert!(Numbers::read(endless).is_err(), "a device is refused");
         }
         let error = Numbers::read("no/such/file.ron").expect_err("no such file").to_string();
         assert!(!error.is_empty());
@@ -139,6 +128,15 @@ mod tests {
         let error = RonError::at("weapon 0 (\"a\u{1b}[2J\nb\")", "is\r\nodd").to_string();
         assert_eq!(error, "weapon 0 (\"a\\u{1b}[2J\\nb\"): is\\r\\nodd");
         assert!(!Numbers::from_ron("[\u{1b}]").expect_err("no number").to_string().contains('\u{1b}'));
+    }
+
+    #[test]
+    fn long_texts_of_a_file_are_cut_in_errors() {
+        let long = "x".repeat(100_000);
+        let error = RonError::at(format!("weapon 0 (\"{long}\"), range"), "is odd").to_string();
+        assert!(error.len() < 200 && error.ends_with("x\"), range: is odd"), "{error}");
+        let error = Numbers::from_ron(&format!("[{long}]")).expect_err("no number").to_string();
+        assert!(error.len() < 1_200, "{error}");
     }
 
     #[test]

@@ -8,16 +8,25 @@
 //! * with the feature `bevy`, [`RonAssetLoader`] for Bevy's asset server,
 //!
 //! and one error type, [`RonError`], whose text is a single line: what is wrong, where, and what to do.
-//! Control characters of the file are escaped in it.
+//! Control characters of the file are escaped in it, and long names are cut.
+//!
+//! The parts are there for other files as well: [`read_file`] reads up to a limit, [`decode_text`] understands byte order
+//! marks, and [`OneLine`] shows a foreign text within a line.
 
+mod bounded_read;
 mod error;
 mod file;
 #[cfg(feature = "bevy")]
 mod loader;
 #[doc(hidden)]
 pub mod mangle;
+mod one_line;
+mod text_encoding;
 
+pub use bounded_read::read_file;
 pub use error::RonError;
 pub use file::{RonFile, parse, to_text};
 #[cfg(feature = "bevy")]
 pub use loader::RonAssetLoader;
+pub use one_line::OneLine;
+pub use text_encoding::decode_text;

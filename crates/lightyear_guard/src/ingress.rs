@@ -31,7 +31,10 @@ use lightyear::{
 };
 use lightyear_sync::ping::plugin::PingSystems;
 
-use crate::system_sets::GuardSystems;
+use crate::{
+    log_lines::{self, LogConfig},
+    system_sets::GuardSystems,
+};
 
 pub use channel_rules::{BindMessage, BoundMessages};
 pub use kick::PendingKick;
@@ -45,7 +48,7 @@ pub use traffic::{IngressStats, LinkTraffic, RefusalCounts, record_refusal};
 
 /// Adds what both sides have: limits, counters, and the order of the datagram filter.
 fn shared(app: &mut App) {
-    app.init_resource::<IngressLimits>().init_resource::<IngressStats>();
+    app.init_resource::<IngressLimits>().init_resource::<IngressStats>().init_resource::<LogConfig>();
 }
 
 pub(crate) fn plugin(app: &mut App) {
@@ -71,6 +74,7 @@ pub(crate) fn plugin(app: &mut App) {
             )
                 .run_if(|limits: Res<IngressLimits>| limits.enabled),
         );
+    app.add_systems(Last, (log_lines::log_full_server, log_lines::log_summary));
     kick::server_plugin(app);
     socket::plugin(app);
 }

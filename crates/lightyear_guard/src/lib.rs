@@ -13,13 +13,14 @@
 //! * [`ServerAccess`] and [`ServerKey`] define the clients that may join; a matchmaker signs a
 //!   [`ConnectTokenRequest`], and [`TokenClient`] joins with it. A token is good once.
 //! * [`Kick`] ends a connection, and the client learns the [`KickReason`].
-//! * [`limit_logs`] bounds what a flood writes to the log.
+//! * [`limit_logs`] bounds what a flood writes to the log, and [`LogConfig`] says whether it has addresses.
 
 mod clock;
 mod counted_delta;
 #[doc(hidden)]
 pub mod fuzzing;
 mod ingress;
+mod log_lines;
 mod named_enum;
 mod plugin;
 mod protocol;
@@ -33,6 +34,7 @@ pub use ingress::{
     KickedByServer, LinkTraffic, PendingKick, RateLimiter, RefusalCounts, ServerUdp, SetupDifference,
     check_datagram, check_packet, limit_logs, record_refusal, suppressed_log_lines,
 };
+pub use log_lines::{LogConfig, client_name};
 pub use plugin::{ClientGuardPlugin, ServerGuardPlugin};
 pub use system_sets::GuardSystems;
 pub use tokens::{

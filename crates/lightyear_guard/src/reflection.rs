@@ -13,6 +13,7 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<Kicked>()
         .register_type::<KickedByServer>()
         .register_type::<LinkTraffic>()
+        .register_type::<LogConfig>()
         .register_type::<PendingKick>()
         .register_type::<ServerUdp>()
         .register_type::<TokenStats>()

@@ -19,6 +19,7 @@ use bevy::prelude::*;
 
 use crate::{
     clock::{self, SystemTime},
+    log_lines::LogConfig,
     system_sets::GuardSystems,
 };
 
@@ -47,6 +48,7 @@ impl Default for WallClock {
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<WallClock>()
+        .init_resource::<LogConfig>()
         .init_resource::<TokenStats>()
         .add_message::<JoinRefused>()
         .add_observer(server_access::warn_development_mode)

@@ -5,7 +5,7 @@ mod ron_format;
 use core::{fmt, ops::Deref};
 use std::sync::LazyLock;
 
-use checked_ron::RonFile;
+use checked_ron::{OneLine, RonFile};
 
 use crate::conditioner::LinkConditions;
 
@@ -138,7 +138,11 @@ impl LinkPreset {
     }
 }
 
-/// Error of a lookup by name. `Display` lists the known presets.
+/// Names that the text of [`UnknownPreset`] lists.
+const LISTED: usize = 100;
+
+/// Error of a lookup by name. `Display` lists the known presets, up to 100 of them, in one line: control characters of
+/// the names are escaped, and long names are cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPreset {
     /// The requested name.
@@ -149,7 +153,14 @@ pub struct UnknownPreset {
 
 impl fmt::Display for UnknownPreset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no link preset is called {:?}; known presets: {}", self.name, self.known.join(", "))
+        write!(f, "no link preset is called \"{}\"; known presets: ", OneLine::name(&self.name))?;
+        for (index, name) in self.known.iter().take(LISTED).enumerate() {
+            write!(f, "{}{}", if index == 0 { "" } else { ", " }, OneLine::name(name))?;
+        }
+        match self.known.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
     }
 }
 
@@ -227,6 +238,19 @@ mod tests {
         assert!(
             message.is_err_and(|text| text.contains("\"dial-up\"") && text.contains("LAN, Esports fibre"))
         );
+    }
+
+    #[test]
+    fn unknown_preset_error_escapes_and_cuts_names() {
+        let own: String = (0..200).map(|index| format!("(name: \"own {index}\"),")).collect();
+        let long = "x".repeat(100_000);
+        let own = format!("[(name: \"a\\u{{1b}}[2J\\u{{7}}b\"), (name: \"{long}\"), {own}]");
+        let presets = LinkPresets::from_ron(&own).expect("any name is allowed");
+        assert_eq!(presets[0].name, "a\u{1b}[2J\u{7}b");
+        let text = presets.find(&format!("\u{1b}{long}")).expect_err("no such preset").to_string();
+        assert!(text.contains("called \"\\u{1b}xxx") && text.contains("a\\u{1b}[2J\\u{7}b, xxx"), "{text}");
+        assert!(!text.contains(char::is_control) && text.len() < 2_000, "{text}");
+        assert!(text.ends_with("own 97, and 102 more"), "{text}");
     }
 
     #[test]

@@ -44,10 +44,9 @@ fn explain_missing_gpu(instead: &'static str) {
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or_default();
         if message.contains("Unable to find a GPU") {
-            eprintln!(
-                "error: no graphics adapter was found; install a Vulkan driver, such as \
-                 Mesa's, or {instead}"
-            );
+            bevy_unlag_server::say_error(format_args!(
+                "error: no graphics adapter was found; install a Vulkan driver, such as Mesa's, or {instead}"
+            ));
             std::process::exit(2);
         }
         usual(info);

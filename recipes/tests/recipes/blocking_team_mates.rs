@@ -6,22 +6,19 @@ use bevy_unlag::{
     rewind::Team,
     weapons::{FireRules, FriendlyFire},
 };
-use unlag_recipes::{floor, play, record, recorded};
+use unlag_recipes::{fire_along, floor, play, record, recorded, soldiers};
 
 const MATE: NetId = NetId(2);
 const FOE: NetId = NetId(3);
 
-/// The rule and the teams are set on the server: clients learn both.
+/// The rule and the teams are set on the server: clients learn both. In a row stand the shooter, 8 m ahead its
+/// mate, and 8 m further the foe.
 fn server(app: &mut App) {
-    app.add_plugins((UnlagServerPlugins::default(), floor))
+    app.add_plugins((UnlagServerPlugins::default(), floor, soldiers))
         .insert_resource(FireRules { friendly_fire: FriendlyFire::Block, ..default() })
-        .add_observer(|joined: On<PlayerJoined>, mut players: Local<u16>, mut commands: Commands| {
-            *players += 1;
-            // In a row: the shooter, 8 m ahead its mate, and 8 m further the foe.
-            let place = Transform::from_xyz(0.0, 0.1, 8.0 - 8.0 * f32::from(*players));
-            let team = if *players < FOE.0 { Team(1) } else { Team(2) };
-            let owner = player_pawn(joined.link, joined.peer);
-            commands.spawn((SoldierPawn, NetId(*players), team, place, owner));
+        .add_observer(|added: On<Add, SoldierPawn>, ids: Query<&NetId>, mut commands: Commands| {
+            let team = if ids.get(added.entity) == Ok(&FOE) { Team(2) } else { Team(1) };
+            commands.entity(added.entity).insert(team);
         });
 }
 
@@ -30,14 +27,9 @@ fn client(app: &mut App) {
 }
 
 /// The first player fires straight ahead, a little downwards.
-fn shoot(own: Single<(&mut InputAccumulator, &mut WeaponControls)>) {
-    let (mut input, mut trigger) = own.into_inner();
-    input.look_along(Vec3::new(0.0, -0.03, -1.0));
-    trigger.set_fire(true);
-}
-
 fn shooter(app: &mut App) {
-    app.add_plugins((client, record::<ShotFired>)).add_systems(PreUpdate, shoot);
+    app.add_plugins((client, record::<ShotFired>));
+    fire_along(app, Vec3::new(0.0, -0.03, -1.0), |_| true);
 }
 
 fn recording_server(app: &mut App) {

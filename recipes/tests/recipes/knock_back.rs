@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_recipes::{corrections, floor, play, position, soldiers};
+use unlag_recipes::{corrections, fire_along, floor, play, position, server_changes, soldiers};
 
 fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), floor, soldiers)).add_systems(FixedLast, knock_back);
@@ -24,14 +24,8 @@ fn client(app: &mut App) {
 
 /// The first player fires twice a second at the other one, straight ahead.
 fn shooter(app: &mut App) {
-    app.add_plugins(client).add_systems(
-        PreUpdate,
-        |time: Res<Time>, own: Single<(&mut InputAccumulator, &mut WeaponControls)>| {
-            let (mut input, mut trigger) = own.into_inner();
-            input.look_along(Vec3::new(0.0, -0.03, -1.0));
-            trigger.set_fire(time.elapsed_secs() % 0.5 < 0.05);
-        },
-    );
+    app.add_plugins(client);
+    fire_along(app, Vec3::new(0.0, -0.03, -1.0), |seconds| seconds % 0.5 < 0.05);
 }
 
 #[test]
@@ -61,9 +55,6 @@ fn throw(mut hits: MessageReader<Damage>, mut pawns: Query<&mut SoldierState>) {
 fn change_of_the_state_reaches_the_owner_late() {
     play(careless_server, &[shooter, client], |game| {
         game.run(2.5);
-        let world = game.clients[1].world_mut();
-        let changes: u32 =
-            world.query::<&PredictionStats>().iter(world).map(PredictionStats::server_changes).sum();
-        assert!(changes > 0);
+        assert!(server_changes(&mut game.clients[1]) > 0);
     });
 }

@@ -6,7 +6,7 @@ use bevy_unlag::{
     rewind::Team,
     weapons::{FireRules, FriendlyFire},
 };
-use unlag_recipes::{component, floor, play, record, recorded};
+use unlag_recipes::{component, fire_along, floor, play, record, recorded};
 
 const MATE: NetId = NetId(2);
 const FOE: NetId = NetId(3);
@@ -30,14 +30,9 @@ fn client(app: &mut App) {
 }
 
 /// The first player fires straight ahead, a little downwards.
-fn shoot(own: Single<(&mut InputAccumulator, &mut WeaponControls)>) {
-    let (mut input, mut trigger) = own.into_inner();
-    input.look_along(Vec3::new(0.0, -0.03, -1.0));
-    trigger.set_fire(true);
-}
-
 fn shooter(app: &mut App) {
-    app.add_plugins((client, record::<ShotFired>)).add_systems(PreUpdate, shoot);
+    app.add_plugins((client, record::<ShotFired>));
+    fire_along(app, Vec3::new(0.0, -0.03, -1.0), |_| true);
 }
 
 fn recording_server(app: &mut App) {

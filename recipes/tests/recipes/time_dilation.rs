@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag::{core::TimeDilation, prelude::*};
-use unlag_recipes::{component, corrections, floor, play, position, soldiers};
+use unlag_recipes::{component, corrections, fire_along, floor, play, position, server_changes, soldiers};
 
 const TARGET: NetId = NetId(2);
 
@@ -50,14 +50,8 @@ fn client(app: &mut App) {
 
 /// Fires once, straight ahead, two seconds after its start.
 fn shooter(app: &mut App) {
-    app.add_plugins(client).add_systems(
-        PreUpdate,
-        |time: Res<Time>, own: Single<(&mut InputAccumulator, &mut WeaponControls)>| {
-            let (mut input, mut trigger) = own.into_inner();
-            input.look_along(Vec3::new(0.0, -0.02, -1.0));
-            trigger.set_fire((2.0..2.05).contains(&time.elapsed_secs()));
-        },
-    );
+    app.add_plugins(client);
+    fire_along(app, Vec3::new(0.0, -0.02, -1.0), |seconds| (2.0..2.05).contains(&seconds));
 }
 
 /// Walks straight away from the shooter.
@@ -114,9 +108,6 @@ fn slow_down_carelessly(mut hits: MessageReader<Damage>, mut pawns: Query<&mut S
 fn change_of_the_state_reaches_the_owner_late() {
     play(careless_server, &[shooter, walker], |game| {
         game.run(3.0);
-        let world = game.clients[1].world_mut();
-        let changes: u32 =
-            world.query::<&PredictionStats>().iter(world).map(PredictionStats::server_changes).sum();
-        assert!(changes > 0);
+        assert!(server_changes(&mut game.clients[1]) > 0);
     });
 }

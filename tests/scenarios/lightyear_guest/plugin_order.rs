@@ -2,7 +2,10 @@
 
 use std::{env, process::Command};
 
-use bevy_unlag::net::ProtocolMismatch;
+use bevy_unlag::{
+    core::{SetupDiagnostics, SetupIssue},
+    net::ProtocolMismatch,
+};
 use serde::{Deserialize, Serialize};
 
 use super::*;
@@ -10,6 +13,32 @@ use super::*;
 /// A component of the game's own.
 #[derive(Component, Serialize, Deserialize, Clone, PartialEq, Debug)]
 struct Flag(u32);
+
+/// A message of the game's own.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+struct Shout(u32);
+
+/// A channel of the game's own.
+struct ShoutChannel;
+
+fn component(app: &mut App) {
+    app.component::<Flag>().replicate();
+}
+
+fn message(app: &mut App) {
+    app.register_message::<Shout>().add_direction(NetworkDirection::Bidirectional);
+}
+
+fn channel(app: &mut App) {
+    let settings = ChannelSettings { mode: ChannelMode::UnorderedUnreliable, ..default() };
+    app.add_channel::<ShoutChannel>(settings).add_direction(NetworkDirection::Bidirectional);
+}
+
+fn protocol(app: &mut App) {
+    component(app);
+    message(app);
+    channel(app);
+}
 
 /// Reports of the handshake.
 #[derive(Resource, Default)]
@@ -22,11 +51,8 @@ enum Protocol {
     AfterSuite,
 }
 
-/// Plays a lightyear game and returns the flags that the client knows, and what its handshake reported.
-fn play_with_protocol(on_server: Protocol, on_client: Protocol) -> (Vec<Flag>, Vec<String>) {
-    let register = |app: &mut App| {
-        app.component::<Flag>().replicate();
-    };
+/// A lightyear game with a protocol of its own, and a server that sends a flag.
+fn play_with_protocol(register: fn(&mut App), on_server: Protocol, on_client: Protocol) -> SteppedApps {
     let (mut server, mut client) = lightyear_apps();
     for (app, place) in [(&mut server, on_server), (&mut client, on_client)] {
         if place == Protocol::BeforeSuite {
@@ -48,21 +74,57 @@ fn play_with_protocol(on_server: Protocol, on_client: Protocol) -> (Vec<Flag>, V
             mismatches.0.extend(found.read().map(ToString::to_string));
         },
     );
-    let mut game = run_four_seconds(server, client);
+    run_four_seconds(server, client)
+}
+
+/// Flags that the client knows.
+fn flags(game: &mut SteppedApps) -> Vec<Flag> {
     let world = game.clients[0].world_mut();
-    let flags = world.query::<&Flag>().iter(world).cloned().collect();
-    (flags, world.resource::<Mismatches>().0.clone())
+    world.query::<&Flag>().iter(world).cloned().collect()
+}
+
+fn mismatches(game: &SteppedApps) -> &[String] {
+    &game.clients[0].world().resource::<Mismatches>().0
+}
+
+/// What the client's diagnostics say of registrations.
+fn registrations(game: &SteppedApps) -> Vec<String> {
+    let all = game.clients[0].world().resource::<SetupDiagnostics>().all();
+    let found = all.iter().filter(|(issue, _)| *issue == SetupIssue::Registrations);
+    found.map(|(_, sentence)| sentence.clone()).collect()
 }
 
 #[test]
 fn protocol_of_the_game_may_come_before_or_after_the_suite() {
     for place in [Protocol::BeforeSuite, Protocol::AfterSuite] {
-        assert_eq!(play_with_protocol(place, place), (vec![Flag(7)], vec![]), "{place:?}");
+        let mut game = play_with_protocol(protocol, place, place);
+        assert_eq!(flags(&mut game), [Flag(7)], "{place:?}");
+        assert!(mismatches(&game).is_empty(), "{place:?}: {:?}", mismatches(&game));
+        assert!(registrations(&game).is_empty(), "{place:?}: {:?}", registrations(&game));
     }
     // But at the same place on both sides.
-    let (flags, mismatches) = play_with_protocol(Protocol::BeforeSuite, Protocol::AfterSuite);
+    let mut game = play_with_protocol(component, Protocol::BeforeSuite, Protocol::AfterSuite);
+    let (flags, mismatches) = (flags(&mut game), mismatches(&game));
     assert!(flags.is_empty(), "{flags:?}");
     assert!(mismatches.len() == 1 && mismatches[0].contains("install the same build"), "{mismatches:?}");
+}
+
+/// Against two mutations: without `missing_hello::client_plugin` in `session.rs`, and without
+/// `missing_hello::report` in `receive_hello` of `session/handshake.rs`.
+#[test]
+fn registration_before_the_suite_on_one_side_only_is_explained_in_one_sentence() {
+    let kinds: [(&str, fn(&mut App)); 3] =
+        [("component", component), ("message", message), ("channel", channel)];
+    let (before, after) = (Protocol::BeforeSuite, Protocol::AfterSuite);
+    for (kind, register) in kinds {
+        for (on_server, on_client) in [(before, after), (after, before)] {
+            let mut game = play_with_protocol(register, on_server, on_client);
+            let said = registrations(&game);
+            assert_eq!(said.len(), 1, "{kind} {on_server:?} on the server: {said:?}");
+            assert!(said[0].contains("on both sides before the suite's plugins"), "{}", said[0]);
+            assert_eq!(flags(&mut game), [], "{kind} {on_server:?} on the server");
+        }
+    }
 }
 
 /// Set in the process that adds plugins in the wrong order.

@@ -48,6 +48,20 @@ fn used_token_is_refused_during_and_after_the_owners_connection() {
 }
 
 #[test]
+fn refused_join_is_logged_once_with_client_address_and_reason() {
+    let lines = crate::log_lines::logged(|| {
+        let mut token_server = TokenServer::start();
+        let token = token_server.token(7);
+        let mut owner = token_server.connect(&token, LinkConditions::PERFECT);
+        token_server.run(&mut [&mut owner], 1.0);
+        assert_eq!(join_outcome(&mut token_server, &token), (false, vec![JoinRefusal::Used]));
+    });
+    let refused: Vec<_> = lines.iter().filter(|line| line.contains("lightyear_guard::refusals:")).collect();
+    let line = "WARN lightyear_guard::refusals: join refused client=7 address=127.0.0.1:2 reason=\"used\"";
+    assert_eq!(refused, [line]);
+}
+
+#[test]
 fn two_clients_with_the_same_token_at_once_yield_one_connection() {
     let mut token_server = TokenServer::start();
     let token = token_server.token(1);

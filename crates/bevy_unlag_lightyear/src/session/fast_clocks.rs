@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_prediction::{TimeDiscrepancy, TimeDiscrepancyDetected};
 use lightyear::prelude::{server::ClientOf, *};
-use lightyear_guard::{Kick, KickReason};
+use lightyear_guard::{Kick, KickReason, client_name};
 
 use super::SessionConfig;
 
@@ -120,9 +120,13 @@ fn report(
 
 fn log(found: &FastClock, discrepancy: &TimeDiscrepancy) {
     let FastClock { peer, detections, speed, ahead, .. } = found;
-    let taken = if discrepancy.resolving { "the time is taken back" } else { "nothing is taken back" };
     warn!(
-        "client {peer:?}: its clock runs at {speed:.2} times the server's speed and is {ahead:.2} s ahead \
-         (detection {detections}); {taken}"
+        target: "bevy_unlag::clocks",
+        client = %client_name(*peer),
+        detections,
+        speed,
+        ahead,
+        taken_back = discrepancy.resolving,
+        "a client's clock runs too fast"
     );
 }

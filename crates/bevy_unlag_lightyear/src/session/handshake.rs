@@ -10,12 +10,14 @@ use bevy::{
 use bevy_replicon::{
     client::ClientSystems, prelude::ClientState as ReplicationState, shared::protocol::ProtocolHash,
 };
-use bevy_unlag_core::{SimulationRate, Wire};
+use bevy_unlag_core::{SetupDiagnostics, SimulationRate, Wire};
 use lightyear::prelude::{server::ClientOf, *};
-use lightyear_guard::{IngressRefusal, Kick, KickReason, PendingKick, SetupDifference, record_refusal};
+use lightyear_guard::{
+    IngressRefusal, Kick, KickReason, PendingKick, SetupDifference, client_name, record_refusal,
+};
 
 use super::{
-    SessionConfig,
+    SessionConfig, missing_hello,
     rates::{JoinConfig, RateMismatch},
 };
 use crate::{
@@ -83,7 +85,7 @@ pub(super) struct PendingSetup(pub Setup);
 /// On a client's link: the server's hello matches. Replication is not received before, because
 /// `bevy_replicon` panics on components that are not registered here.
 #[derive(Component)]
-struct HelloAccepted;
+pub(super) struct HelloAccepted;
 
 /// Registries of the game's messages, components and channels, for hashing.
 #[derive(SystemParam)]
@@ -195,6 +197,7 @@ fn receive_hello(
     mut bandwidth: ResMut<Bandwidth>,
     (fixed, rate, join): (Res<Time<Fixed>>, Res<SimulationRate>, Res<JoinConfig>),
     (mut mismatch, mut rates): (MessageWriter<ProtocolMismatch>, MessageWriter<RateMismatch>),
+    mut diagnostics: ResMut<SetupDiagnostics>,
     mut commands: Commands,
 ) {
     for (entity, mut link, overtaken) in &mut links {
@@ -222,7 +225,11 @@ fn receive_hello(
                         commands.entity(entity).insert(PendingSetup(hello.setup));
                     }
                 }
-                _ => {
+                hello => {
+                    // What is not readable is most likely another message: see `missing_hello`.
+                    if hello.is_err() || server == version.0 {
+                        missing_hello::report(&mut diagnostics);
+                    }
                     let found = ProtocolMismatch { server, client: version.0 };
                     warn!("{found}");
                     mismatch.write(found);
@@ -304,7 +311,12 @@ fn compare_client_setups(In(received): In<Vec<(Entity, PeerId, Setup)>>, world: 
     for (entity, peer, client) in received {
         let server = current_setup(world, client.epoch, None);
         let Some(found) = differences(&server, &client).next() else { continue };
-        warn!("client {peer:?} differs from this server in its {found:?}");
+        warn!(
+            target: "bevy_unlag::setup",
+            client = %client_name(peer),
+            difference = ?found,
+            "a client's setup differs from the server's"
+        );
         if world.resource::<SessionConfig>().setup == SetupRule::Refuse {
             world.trigger(Kick { entity, reason: KickReason::Setup(found) });
         }

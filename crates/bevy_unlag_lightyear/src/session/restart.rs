@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, MatchReset, Tick, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
-use super::handshake::PendingSetup;
+use super::{handshake::PendingSetup, session_log::SERVER};
 use crate::{
     bandwidth::Bandwidth,
     message_class::MessageClass,
@@ -67,7 +67,7 @@ fn begin(tick: Res<CurrentTick>, mut epoch: ResMut<MatchEpoch>, mut commands: Co
     epoch.number = epoch.number.wrapping_add(1);
     epoch.unannounced = Some(now);
     commands.trigger(MatchReset { tick: now });
-    info!("match {} begins after {now:?}", epoch.number);
+    info!(target: SERVER, number = epoch.number, tick = now.0, "match restarted");
     commands.trigger(MatchRestarted { epoch: epoch.number, tick: now });
 }
 

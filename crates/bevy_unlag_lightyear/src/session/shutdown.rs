@@ -84,7 +84,6 @@ fn announce(
     mut commands: Commands,
 ) {
     let left = shutdown.after;
-    info!("the server will stop in {} s", left.as_secs_f32());
     for mut link in &mut links {
         bandwidth.send(&mut link, notice(left));
     }

@@ -2,6 +2,8 @@
 //! forged, so no client gets strikes for them. Clients filter too: lightyear's socket accepts datagrams from
 //! any address.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 use lightyear::{
     connection::{client_of::SkipNetcode, host::HostClient},
@@ -70,6 +72,9 @@ pub(super) fn filter_datagrams(
             }
             refusal.is_none()
         });
+        if let Some(traffic) = &mut traffic {
+            traffic.silence = if link.recv.len() > 0 { Duration::ZERO } else { traffic.silence + passed };
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use lightyear::{
 use super::{IngressLimits, IngressRefusal, IngressStats, LinkTraffic};
 use crate::{
     counted_delta::counted_delta,
+    log_lines::{KICKS, LogConfig, client_name},
     protocol::{KickChannel, KickMessage},
     tokens::CloseSession,
 };
@@ -150,9 +151,9 @@ pub(super) fn client_plugin(app: &mut App) {
 
 fn kick(
     kick: On<Kick>,
-    limits: Res<IngressLimits>,
+    (limits, log): (Res<IngressLimits>, Res<LogConfig>),
     mut links: Query<
-        (&RemoteId, Option<&LinkTraffic>, &mut MessageSender<KickMessage>),
+        (&RemoteId, Option<&PeerAddr>, Option<&LinkTraffic>, &mut MessageSender<KickMessage>),
         (With<ClientOf>, With<Connected>, Without<HostClient>, Without<PendingKick>),
     >,
     mut kicked: MessageWriter<Kicked>,
@@ -160,11 +161,16 @@ fn kick(
     mut commands: Commands,
 ) {
     let Kick { entity, reason } = *kick;
-    let Ok((peer, traffic, mut sender)) = links.get_mut(entity) else { return };
+    let Ok((peer, address, traffic, mut sender)) = links.get_mut(entity) else { return };
     sender.send::<KickChannel>(KickMessage(reason.to_bytes().to_vec()));
     let refusal = traffic.and_then(|traffic| traffic.refused.most());
-    let what = refusal.map_or("nothing", IngressRefusal::name);
-    warn!("kicked client {:?} ({reason:?}); most frequent refusal: {what}", peer.0);
+    let (client, address) = (client_name(peer.0), log.address(address));
+    if reason == KickReason::Shutdown {
+        info!(target: KICKS, %client, address, ?reason, "kicked");
+    } else {
+        let refusal = refusal.map(IngressRefusal::name);
+        warn!(target: KICKS, %client, address, ?reason, refusal, "kicked");
+    }
     kicked.write(Kicked { link: entity, peer: peer.0, reason, refusal });
     stats.kicked += 1;
     commands.entity(entity).insert(PendingKick { left: limits.kick_delay, reason });

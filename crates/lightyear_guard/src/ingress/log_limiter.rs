@@ -13,18 +13,22 @@ use bevy::{
 
 use crate::clock::{self, Instant};
 
-/// Lines per second and target.
-const LINES: u64 = 20;
-/// Counters per group of targets; targets with the same hash share one. The suite's targets are a group of
-/// their own: a flood in the libraries below cannot suppress the suite's lines, such as the name of a kicked
-/// client.
-const TARGETS: usize = 256;
+/// Lines per second of each kind.
+const LINES: u32 = 20;
+/// Lines that one kind of the suite may write at once: every player of a full server leaves in the same second.
+const BURST: u32 = 300;
+/// Counters per group of kinds; kinds with the same hash share one. The suite's lines are a group of their own: a
+/// flood in the libraries below cannot suppress the suite's lines, such as the name of a kicked client.
+const KINDS: usize = 256;
 
 static SUPPRESSED: AtomicU64 = AtomicU64::new(0);
 
-/// Limits each log target of lightyear, `bevy_replicon`, aeronet and the suite to 20 lines per second,
-/// whatever a peer sends. Pass it to Bevy: `LogPlugin { custom_layer: limit_logs, ..default() }`. A game's
-/// own targets are not limited. [`suppressed_log_lines`] returns the number of suppressed lines.
+/// Limits the log lines of lightyear, `bevy_replicon`, aeronet and the suite to 20 per second of each kind,
+/// whatever a peer sends. Pass it to Bevy: `LogPlugin { custom_layer: limit_logs, ..default() }`.
+///
+/// A kind is a target of the libraries, or one line of source code of the suite, which may also write 300 lines at
+/// once: no kind suppresses another one. A game's own lines are not limited. [`suppressed_log_lines`] returns the
+/// number of suppressed lines; a server also logs it.
 #[must_use]
 pub fn limit_logs(_: &mut App) -> Option<BoxedLayer> {
     Some(Box::new(LogLimiter::default()))
@@ -38,37 +42,32 @@ pub fn suppressed_log_lines() -> u64 {
 
 struct LogLimiter {
     began: Instant,
-    /// Per group and target: the second in the upper half, the number of lines in it in the lower half.
-    counts: [[AtomicU64; TARGETS]; 2],
+    /// Per group and kind: the second of the last line in the upper half, the used part of the budget in the lower
+    /// half.
+    used: [[AtomicU64; KINDS]; 2],
 }
 
 impl Default for LogLimiter {
     fn default() -> Self {
-        Self { began: clock::monotonic(), counts: [const { [const { AtomicU64::new(0) }; TARGETS] }; 2] }
+        Self { began: clock::monotonic(), used: [const { [const { AtomicU64::new(0) }; KINDS] }; 2] }
     }
 }
 
 impl LogLimiter {
-    fn admits(&self, target: &str, second: u64) -> bool {
-        if !["lightyear", "bevy_replicon", "aeronet", "bevy_unlag"]
-            .iter()
-            .any(|ours| target.starts_with(ours))
-        {
+    /// Whether a line may be written in this second; `line` is its place in the source code.
+    fn admits(&self, target: &str, line: u32, second: u32) -> bool {
+        let starts_with_any = |names: &[&str]| names.iter().any(|name| target.starts_with(name));
+        let (group, line, burst) = if starts_with_any(&["bevy_unlag", "lightyear_guard"]) {
+            (1, line, BURST)
+        } else if starts_with_any(&["lightyear", "bevy_replicon", "aeronet"]) {
+            (0, 0, LINES)
+        } else {
             return true;
-        }
-        let hash = target.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        };
+        let hash = target.bytes().chain(line.to_le_bytes()).fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
         });
-        let own = usize::from(target.starts_with("bevy_unlag"));
-        let count = &self.counts[own][(hash % TARGETS as u64) as usize];
-        let packed = count.fetch_add(1, Ordering::Relaxed);
-        let lines = if packed >> 32 == second & 0xFFFF_FFFF {
-            packed & 0xFFFF_FFFF
-        } else {
-            count.store((second & 0xFFFF_FFFF) << 32 | 1, Ordering::Relaxed);
-            0
-        };
-        let admits = lines < LINES;
+        let admits = take(&self.used[group][(hash % KINDS as u64) as usize], second, burst);
         if !admits {
             SUPPRESSED.fetch_add(1, Ordering::Relaxed);
         }
@@ -76,9 +75,21 @@ impl LogLimiter {
     }
 }
 
+/// Takes one line from a budget of `burst` lines, of which [`LINES`] come back per second.
+fn take(budget: &AtomicU64, second: u32, burst: u32) -> bool {
+    let taken = budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |packed| {
+        let (last, used) = ((packed >> 32) as u32, packed as u32);
+        let used = used.saturating_sub(second.saturating_sub(last).saturating_mul(LINES));
+        (used < burst).then(|| u64::from(second.max(last)) << 32 | u64::from(used + 1))
+    });
+    taken.is_ok()
+}
+
 impl<S: Subscriber> Layer<S> for LogLimiter {
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
-        self.admits(event.metadata().target(), self.began.elapsed().as_secs())
+        let kind = event.metadata();
+        let second = u32::try_from(self.began.elapsed().as_secs()).unwrap_or(u32::MAX);
+        self.admits(kind.target(), kind.line().unwrap_or(0), second)
     }
 }
 
@@ -86,15 +97,24 @@ impl<S: Subscriber> Layer<S> for LogLimiter {
 mod tests {
     use super::*;
 
+    /// One test, because the number of suppressed lines is the process's.
     #[test]
-    fn network_targets_are_limited_to_20_lines_per_second_and_game_targets_are_not() {
+    fn each_kind_of_line_has_a_limit_of_its_own_and_a_game_has_none() {
         let limit = LogLimiter::default();
-        let count = |target, second| (0..1_000).filter(|_| limit.admits(target, second)).count();
+        let count = |target, line, second| (0..1_000).filter(|_| limit.admits(target, line, second)).count();
         for second in [0, 1, 5] {
-            assert_eq!(count("lightyear_transport::plugin", second), 20);
-            assert_eq!(count("lightyear_guard::ingress", second), 20);
-            assert_eq!(count("a_game", second), 1_000);
+            // A library's target is one kind, whatever the line.
+            assert_eq!(count("lightyear_transport::plugin", 7, second), 20);
+            assert_eq!(count("lightyear_transport::plugin", 8, second), 0);
+            assert_eq!(count("a_game", 7, second), 1_000);
         }
-        assert_eq!(suppressed_log_lines(), 6 * 980);
+        // A full server may leave at once; sustained, there are 20 lines per second.
+        assert_eq!(count("lightyear_guard::kicks", 7, 5), 300);
+        assert_eq!(count("lightyear_guard::kicks", 7, 6), 20);
+        assert_eq!(count("lightyear_guard::kicks", 7, 8), 40);
+        // The flood suppresses no other line of the same target, nor another target.
+        assert!(limit.admits("lightyear_guard::kicks", 9, 8));
+        assert!(limit.admits("bevy_unlag::players", 7, 8));
+        assert_eq!(suppressed_log_lines(), 3 * (980 + 1_000) + 700 + 980 + 960);
     }
 }

@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use lightyear::{
     connection::host::HostClient,
     link::Link,
-    prelude::{Connected, LinkOf},
+    prelude::{Connected, LinkOf, PeerAddr, RemoteId},
 };
 use lightyear_transport::packet::fragment_size_for_min_mtu;
 
@@ -23,6 +23,7 @@ use super::{
     token_bucket::TokenBucket,
     unsolicited_pongs::UselessPongs,
 };
+use crate::log_lines::{self, LogConfig, client_name};
 
 /// Strikes for a packet that no honest client sends.
 pub(super) const OFFENCE_STRIKES: f32 = 10.0;
@@ -41,6 +42,8 @@ pub(super) struct PacketFilter {
     /// Entity id that the client has announced for its end. lightyear keeps every id that it receives, so
     /// only one is allowed.
     name: Option<WireEntity>,
+    /// Whether its strikes were logged since it last had none.
+    strikes_logged: bool,
 }
 
 /// Messages in an admitted packet.
@@ -71,8 +74,16 @@ pub(super) fn filter_packets(
     time: Res<Time<Real>>,
     limits: Res<IngressLimits>,
     rules: Res<ChannelRules>,
+    log: Res<LogConfig>,
     mut links: Query<
-        (Entity, &mut Link, &mut PacketFilter, &mut LinkTraffic, Has<PendingKick>),
+        (
+            Entity,
+            &mut Link,
+            &mut PacketFilter,
+            &mut LinkTraffic,
+            Has<PendingKick>,
+            (&RemoteId, Option<&PeerAddr>),
+        ),
         (With<LinkOf>, With<Connected>, Without<HostClient>),
     >,
     mut stats: ResMut<IngressStats>,
@@ -86,7 +97,7 @@ pub(super) fn filter_packets(
         return;
     }
     let (now, passed) = (time.elapsed(), time.delta());
-    for (entity, mut link, mut gate, mut traffic, leaving) in &mut links {
+    for (entity, mut link, mut gate, mut traffic, leaving, (peer, address)) in &mut links {
         gate.advance(&limits, passed);
         let (mtu, part) = (link.mtu(), fragment_size_for_min_mtu(link.min_mtu()));
         let mut excess = false;
@@ -119,6 +130,17 @@ pub(super) fn filter_packets(
             strikes = strikes.min(limits.strikes * 0.5);
         }
         traffic.strikes = strikes;
+        if gate.should_log_strikes(strikes, limits.strikes) {
+            warn!(
+                target: log_lines::STRIKES,
+                client = %client_name(peer.0),
+                address = log.address(address),
+                strikes,
+                limit = limits.strikes,
+                refusal = traffic.refused.most().map(IngressRefusal::name),
+                "client has strikes"
+            );
+        }
         if strikes >= limits.strikes && !leaving {
             let reason = if excess { KickReason::Flood } else { KickReason::InvalidPackets };
             commands.trigger(Kick { entity, reason });
@@ -137,6 +159,14 @@ impl PacketFilter {
         ] {
             bucket.fill(rate, limits.burst, passed);
         }
+    }
+
+    /// Whether to log the client's strikes: once when they reach a tenth of the limit, until it has none.
+    fn should_log_strikes(&mut self, strikes: f32, limit: f32) -> bool {
+        let is_high = strikes > 0.0 && strikes >= limit * 0.1;
+        let was_logged = self.strikes_logged;
+        self.strikes_logged = is_high || (was_logged && strikes > 0.0);
+        is_high && !was_logged
     }
 
     /// Checks a packet and returns its cost. Only an admitted packet changes the message, fragment and id

@@ -24,7 +24,10 @@ use super::{
     pending_links::PendingLink,
     token_bucket::TokenBucket,
 };
-use crate::tokens::{TokenValidator, WallClock};
+use crate::{
+    log_lines::SERVER,
+    tokens::{TokenValidator, WallClock},
+};
 
 /// Longest datagram that is read; the socket truncates longer ones, which the filters then refuse.
 const MAX_DATAGRAM: usize = 1_472;
@@ -91,7 +94,7 @@ fn bind(
 ) {
     let Ok((mut udp, address)) = servers.get_mut(start.entity) else { return };
     let Some(mut address) = address else {
-        error!("a ServerUdp has no LocalAddr: insert one with the address to listen on");
+        error!(target: SERVER, "a ServerUdp has no LocalAddr: insert one with the address to listen on");
         return;
     };
     let bound = UdpSocket::bind(address.0).and_then(|socket| {
@@ -103,9 +106,11 @@ fn bind(
             address.0 = bound;
             udp.socket = Some(socket);
             commands.entity(start.entity).insert(Linked);
-            info!("listening on UDP {bound}");
+            info!(target: SERVER, address = %bound, "listening on UDP");
         }
-        Err(error) => error!("cannot listen on UDP {}: {error}; choose another address or port", address.0),
+        Err(error) => {
+            error!(target: SERVER, "cannot listen on UDP {}: {error}; choose another address or port", address.0);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Counters of admitted and refused traffic.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 
 use super::{limits::IngressRefusal, packet_filter::OFFENCE_STRIKES};
@@ -28,7 +30,7 @@ impl RefusalCounts {
         most.filter(|refusal| self.of(*refusal) > 0)
     }
 
-    pub(super) fn count(&mut self, refusal: IngressRefusal) {
+    pub(crate) fn count(&mut self, refusal: IngressRefusal) {
         self.0[refusal as usize] += 1;
     }
 }
@@ -47,6 +49,8 @@ pub struct LinkTraffic {
     pub refused: RefusalCounts,
     /// Current strikes; at [`IngressLimits::strikes`](super::IngressLimits::strikes) the client is kicked.
     pub strikes: f32,
+    /// Time since the last datagram from its address; always 0 without netcode.
+    pub silence: Duration,
 }
 
 /// Traffic of this server since it started, from all addresses.

@@ -14,7 +14,10 @@ use super::{
     replay_protection::SeenTokens,
     token_request::{MAX_LIFETIME, issue_time, milliseconds},
 };
-use crate::clock::{self, Instant, SystemTime};
+use crate::{
+    clock::{self, Instant, SystemTime},
+    log_lines::SERVER,
+};
 
 /// Access control of a server. Spawn [`server`](Self::server) with the transport's components and trigger
 /// lightyear's `Start`:
@@ -171,6 +174,7 @@ impl ServerAccess {
 pub(super) fn warn_development_mode(started: On<Insert, Started>, gates: Query<&TokenValidator>) {
     if gates.get(started.entity).is_ok_and(|gate| gate.access.key.is_development()) {
         warn!(
+            target: SERVER,
             "bevy_unlag: development mode: anybody can join as anybody. For a server on the internet, use \
              a secret ServerKey"
         );

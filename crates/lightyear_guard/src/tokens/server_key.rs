@@ -1,13 +1,16 @@
 //! Secret key shared by a server and its matchmaker.
 
 use core::{fmt, str::FromStr};
-use std::path::Path;
+use std::{io::ErrorKind, path::Path};
 
+use checked_ron::{OneLine, decode_text, read_file};
 use derive_more::Display;
 use lightyear::netcode::try_generate_key;
 
 /// The public development key; anybody who reads this source knows it.
 const DEVELOPMENT: [u8; 32] = *b"bevy_unlag development, public!!";
+/// Largest key file in bytes: a key as UTF-16 with white space around it, and much more.
+const MAX_FILE_BYTES: usize = 1_024;
 
 /// Secret key with which a matchmaker issues connect tokens and a server reads them: 32 bytes. Anyone with
 /// the key can join as any player, so it must never leave those two. `Debug` hides it, and an all-zero key cannot be
@@ -24,9 +27,13 @@ pub enum KeyError {
     /// Not 64 hexadecimal digits.
     #[display("a server's key must be 64 hexadecimal digits; make one: openssl rand -hex 32")]
     Text,
-    /// The file cannot be read; contains its path and the error.
+    /// There is no such file; contains its path and the error.
     #[display("cannot read the key file {_0} ({_1}); make one: openssl rand -hex 32 > {_0}")]
     File(String, String),
+    /// The file is there, but it cannot be read, is a device, or is too long for a key; contains its path and the
+    /// error.
+    #[display("cannot read {_0} as a key file: {_1}")]
+    Unreadable(String, String),
     /// The environment variable is not set; contains its name.
     #[display("the environment variable {_0} is not set; make a key: openssl rand -hex 32")]
     Missing(String),
@@ -52,15 +59,21 @@ impl ServerKey {
         if bytes == [0; 32] { Err(KeyError::Zero) } else { Ok(Self(bytes)) }
     }
 
-    /// Reads a key from a file with the text of [`to_hex`](Self::to_hex); surrounding white space is ignored.
+    /// Reads a key from a file with the text of [`to_hex`](Self::to_hex); a byte order mark and surrounding white space
+    /// are ignored. At most 1 KiB is read.
     ///
     /// # Errors
-    /// [`KeyError::File`], [`KeyError::Text`] or [`KeyError::Zero`].
+    /// [`KeyError::File`], [`KeyError::Unreadable`], [`KeyError::Text`] or [`KeyError::Zero`].
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, KeyError> {
         let path = path.as_ref();
-        std::fs::read_to_string(path)
-            .map_err(|error| KeyError::File(path.display().to_string(), error.to_string()))?
-            .parse()
+        let bytes = read_file(path, MAX_FILE_BYTES).map_err(|error| {
+            let shown = OneLine::path(path).to_string();
+            match error.kind() {
+                ErrorKind::NotFound => KeyError::File(shown, error.to_string()),
+                _ => KeyError::Unreadable(shown, error.to_string()),
+            }
+        })?;
+        decode_text(&bytes).map_err(|_| KeyError::Text)?.parse()
     }
 
     /// Reads a key from an environment variable with the text of [`to_hex`](Self::to_hex).
@@ -136,6 +149,48 @@ mod tests {
         assert_ne!(Ok(key.clone()), ServerKey::random());
         let shown = format!("{key:?}");
         assert!(!shown.contains(&key.to_hex()[..8]) && shown == "ServerKey(hidden)", "{shown}");
+    }
+
+    /// Reads a key from a file with these bytes.
+    fn read(name: &str, bytes: &[u8]) -> Result<ServerKey, KeyError> {
+        let path = std::env::temp_dir().join(format!("server_key_{}_{name}", std::process::id()));
+        std::fs::write(&path, bytes).expect("a file");
+        let read = ServerKey::from_file(&path);
+        std::fs::remove_file(&path).expect("it goes");
+        read
+    }
+
+    #[test]
+    fn key_file_is_read_with_every_byte_order_mark() {
+        let key = ServerKey::random().expect("random bytes");
+        let text = format!("{}\r\n", key.to_hex());
+        let utf16 = |unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect::<Vec<_>>();
+        let files = [
+            ("plain", text.clone().into_bytes()),
+            ("utf8", [&b"\xEF\xBB\xBF"[..], text.as_bytes()].concat()),
+            ("little", [&b"\xFF\xFE"[..], &utf16(u16::to_le_bytes)].concat()),
+            ("big", [&b"\xFE\xFF"[..], &utf16(u16::to_be_bytes)].concat()),
+        ];
+        for (name, bytes) in files {
+            assert_eq!(read(name, &bytes), Ok(key.clone()), "{name}");
+        }
+        assert_eq!(read("binary", &[0xE4; 64]), Err(KeyError::Text));
+    }
+
+    #[test]
+    fn file_that_is_no_key_file_is_refused_without_advice_to_overwrite_it() {
+        let long = read("long", &[b'a'; MAX_FILE_BYTES + 1]);
+        assert!(matches!(long, Err(KeyError::Unreadable(..))), "{long:?}");
+        for path in [std::env::temp_dir(), "/dev/zero".into()].into_iter().filter(|path| path.exists()) {
+            let error = ServerKey::from_file(&path).expect_err("no key file");
+            assert!(matches!(error, KeyError::Unreadable(..)), "{error:?}");
+            assert!(!error.to_string().contains("openssl"), "{error}");
+        }
+        let error = ServerKey::from_file("no/such/\u{1b}[2Jkey").expect_err("no such file").to_string();
+        assert!(
+            error.contains("no/such/\\u{1b}[2Jkey (") && error.contains("openssl rand -hex 32"),
+            "{error}"
+        );
     }
 
     #[test]

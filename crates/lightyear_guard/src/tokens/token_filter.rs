@@ -5,7 +5,7 @@ use lightyear::{
     connection::{client_of::SkipNetcode, host::HostClient},
     link::Link,
     netcode::NetcodeServer,
-    prelude::{Connected, LinkOf, LocalAddr, PeerId, RemoteId},
+    prelude::{Connected, LinkOf, LocalAddr, PeerAddr, PeerId, RemoteId},
 };
 
 use super::{
@@ -18,6 +18,7 @@ use super::{
 use crate::{
     clock::SystemTime,
     ingress::{Kick, KickReason, retain_received},
+    log_lines::{self, LogConfig, LoggedRefusal, log_refused_join},
 };
 
 /// Seconds after its expiry during which a token still gets a denial with the reason.
@@ -64,15 +65,25 @@ pub(super) struct Denial(Vec<u8>);
 enum TokenDecision {
     Pass(PrivateTokenData),
     Drop,
-    Deny(Vec<u8>),
+    Deny { packet: Vec<u8>, refusal: JoinRefusal, client: u64 },
 }
 
 type Served = (With<LinkOf>, Without<HostClient>, Without<SkipNetcode>);
 
 pub(super) fn check(
-    clock: Res<WallClock>,
+    (clock, log): (Res<WallClock>, Res<LogConfig>),
     mut servers: Query<(Option<&mut TokenValidator>, Option<&LocalAddr>), With<NetcodeServer>>,
-    mut links: Query<(Entity, &mut Link, &LinkOf, Option<&LinkToken>, Has<Connected>), Served>,
+    mut links: Query<
+        (
+            Entity,
+            &mut Link,
+            &LinkOf,
+            Option<&LinkToken>,
+            Has<Connected>,
+            (Option<&PeerAddr>, Has<LoggedRefusal>),
+        ),
+        Served,
+    >,
     joining: Query<(Entity, &LinkOf, &LinkToken), Without<Connected>>,
     there: Query<(), With<LinkOf>>,
     clients: Query<(Entity, &LinkOf, &RemoteId), With<Connected>>,
@@ -81,7 +92,7 @@ pub(super) fn check(
 ) {
     // Server and client of the joins that began in this frame.
     let mut fresh: Vec<(Entity, PeerId)> = Vec::new();
-    for (entity, mut link, of, token, is_connected) in &mut links {
+    for (entity, mut link, of, token, is_connected, (address, mut is_logged)) in &mut links {
         let mut shows = token.map(|token| token.name);
         retain_received(&mut link, |datagram| {
             let Some(request) = netcode_packets::request(datagram) else {
@@ -104,6 +115,7 @@ pub(super) fn check(
                 if has_zero_key {
                     stats.zero_key += 1;
                     warn_once!(
+                        target: log_lines::SERVER,
                         "this server's key is all zeros, with which anybody could forge tokens, so every client \
                          is refused: build the server with ServerAccess and a ServerKey instead of \
                          NetcodeServer::new"
@@ -117,8 +129,12 @@ pub(super) fn check(
             let private = match verdict {
                 TokenDecision::Pass(private) => private,
                 TokenDecision::Drop => return false,
-                TokenDecision::Deny(packet) => {
-                    commands.entity(entity).try_insert(Denial(packet));
+                TokenDecision::Deny { packet, refusal, client } => {
+                    if !is_logged {
+                        log_refused_join(PeerId::Netcode(client), log.address(address), refusal);
+                        is_logged = true;
+                    }
+                    commands.entity(entity).try_insert((Denial(packet), LoggedRefusal));
                     return false;
                 }
             };
@@ -186,8 +202,9 @@ impl TokenValidator {
                 stats.refused[refusal as usize] += 1;
                 self.sequence += 1;
                 let key = SessionKeys::new(request.protocol, &private).to_client;
+                let client = private.client_id;
                 key.seal(DENIED, self.sequence, &refusal.denial())
-                    .map_or(TokenDecision::Drop, TokenDecision::Deny)
+                    .map_or(TokenDecision::Drop, |packet| TokenDecision::Deny { packet, refusal, client })
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use checked_ron::{RonError, RonFile, parse};
+use checked_ron::{OneLine, RonError, RonFile, parse};
 use serde::Deserialize;
 
 use super::{LinkPreset, LinkPresets};
@@ -150,7 +150,7 @@ impl RonFile for LinkPresets {
                 None => one.check(),
             };
             presets.0.push(preset.map_err(|(field, problem)| {
-                RonError::at(format!("preset {index} (\"{name}\"), {field}"), problem)
+                RonError::at(format!("preset {index} (\"{}\"), {field}", OneLine::name(&name)), problem)
             })?);
         }
         Ok(presets)
@@ -231,6 +231,15 @@ mod tests {
         );
         assert_error_contains("\"B\"", "\" a \"", &["preset 1", "name", "its own"]);
         assert_error_contains("\"B\"", "\" \"", &["preset 1", "name", "empty"]);
+    }
+
+    #[test]
+    fn name_in_an_error_is_escaped_and_cut() {
+        let long = "x".repeat(100_000);
+        let file = format!("[(name: \"a\\u{{1b}}[2J{long}\", burst: 0)]");
+        let error = LinkPresets::from_ron(&file).expect_err("an impossible burst").to_string();
+        assert!(error.starts_with("preset 0 (\"a\\u{1b}[2Jxxx"), "{error}");
+        assert!(error.contains("burst") && error.len() < 300, "{error}");
     }
 
     #[test]

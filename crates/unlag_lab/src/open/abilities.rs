@@ -4,9 +4,9 @@ use bevy_unlag::{
     CharacterPawn, Characters, SoldierWith,
     movement::{
         MoveCue,
-        abilities::{Dash, DashConfig, DashEvent},
+        abilities::{Dash, DashConfig, DashCue},
     },
-    net::{MessageRules, PawnEvent, SharePawnEvents},
+    net::{MessageRules, PawnEvent},
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
@@ -46,10 +46,6 @@ impl Shown {
 
 fn game(app: &mut App) {
     app.insert_resource(DashConfig { cooldown: 0.1, ..*app.world().resource::<DashConfig>() })
-        .share_pawn_events::<Dasher, DashEvent>(|event| match event {
-            ExtendedEvent::Body(ExtendedEvent::Extension(event @ DashEvent::Started { .. })) => Some(*event),
-            _ => None,
-        })
         .add_game_message::<Effect>(MessageRules::to_everyone().unreliable())
         .init_resource::<Shown>()
         .add_systems(Startup, level)
@@ -57,7 +53,7 @@ fn game(app: &mut App) {
 }
 
 fn record(
-    mut dashes: MessageReader<PawnEvent<DashEvent>>,
+    mut dashes: MessageReader<PawnEvent<DashCue>>,
     mut cues: MessageReader<PawnEvent<MoveCue>>,
     mut told: MessageReader<Received<Effect>>,
     pawns: Query<&NetId>,

@@ -1,0 +1,172 @@
+//! Watchdog: a thread that notices when the updates of an app stand still.
+
+use core::{
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
+    time::Duration,
+};
+use std::{
+    sync::{Arc, Weak},
+    thread,
+    time::Instant,
+};
+
+use bevy::{
+    app::MainScheduleOrder,
+    ecs::schedule::{ScheduleLabel, SingleThreadedExecutor},
+    prelude::*,
+};
+
+use crate::LOG;
+
+/// Interval at which the thread looks.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Places in which an app can stand still: the main schedules, and the time outside of them.
+const PLACES: [&str; 7] = [
+    "First",
+    "PreUpdate",
+    "RunFixedMainLoop",
+    "Update",
+    "PostUpdate",
+    "Last",
+    "the time between two updates",
+];
+
+/// Setting of the watchdog. May be changed at any time.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Resource, Debug, Default)]
+pub struct WatchdogConfig {
+    /// Time without an update after which the app counts as stalled. Default 2 s, at least 0.2 s. Raising it
+    /// tolerates longer hitches, such as the load of a map, and monitors learn of a stall later.
+    pub limit: Duration,
+}
+
+impl Default for WatchdogConfig {
+    fn default() -> Self {
+        Self { limit: Duration::from_secs(2) }
+    }
+}
+
+/// Whether the updates of the app go on. A clone can be read from any thread.
+#[derive(Resource, Clone, Debug, Default, Reflect)]
+#[reflect(opaque)]
+#[reflect(Resource, Debug, Default)]
+pub struct ServerHealth {
+    /// 0, or the number of the place of the stall in [`PLACES`], counted from 1.
+    stall: Arc<AtomicUsize>,
+}
+
+impl ServerHealth {
+    /// Whether the last update is not longer ago than [`WatchdogConfig::limit`]. True until the first update.
+    #[must_use]
+    pub fn is_healthy(&self) -> bool {
+        self.stalled_in().is_none()
+    }
+
+    /// Returns the schedule in which the app stands still, if it does.
+    #[must_use]
+    pub fn stalled_in(&self) -> Option<&'static str> {
+        PLACES.get(self.stall.load(Ordering::Relaxed).checked_sub(1)?).copied()
+    }
+}
+
+/// Watches the updates of the app from a thread of its own. After [`WatchdogConfig::limit`] without one, an error in
+/// the log names the schedule that was running, and [`ServerHealth`] is false until the next update. The time in which the
+/// whole process was stopped does not count. Costs seven empty schedules in each update.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WatchdogPlugin;
+
+impl Plugin for WatchdogPlugin {
+    fn build(&self, app: &mut App) {
+        let (heart, health) = (Heart::default(), ServerHealth::default());
+        app.init_resource::<WatchdogConfig>()
+            .insert_resource(health.clone())
+            .insert_resource(heart.clone())
+            .register_type::<WatchdogConfig>()
+            .register_type::<ServerHealth>()
+            .add_systems(First, beat);
+        add_markers(app, &heart);
+        let watched = Arc::downgrade(&heart.0);
+        let thread = thread::Builder::new().name("watchdog".to_owned());
+        if let Err(error) = thread.spawn(move || watch(&watched, &health)) {
+            error!(target: LOG, %error, "the watchdog's thread cannot start: stalls are not noticed");
+        }
+    }
+}
+
+/// Signs of life of the app. The thread ends when it is dropped.
+#[derive(Resource, Clone, Default)]
+struct Heart(Arc<Heartbeat>);
+
+#[derive(Default)]
+struct Heartbeat {
+    /// Number of updates.
+    beats: AtomicU64,
+    /// Index in [`PLACES`] of what is running.
+    place: AtomicUsize,
+    /// Time without an update after which the app is stalled, in ms.
+    limit: AtomicU64,
+}
+
+fn beat(heart: Res<Heart>, config: Res<WatchdogConfig>) {
+    let limit = u64::try_from(config.limit.as_millis()).unwrap_or(u64::MAX);
+    heart.0.limit.store(limit, Ordering::Relaxed);
+    heart.0.beats.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Schedule before the main schedule of the same index in [`PLACES`].
+#[derive(ScheduleLabel, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Marker(usize);
+
+/// Adds the schedules that note what is running. A system in the schedules themselves could run late in them.
+fn add_markers(app: &mut App, heart: &Heart) {
+    for place in 0..PLACES.len() {
+        let heart = heart.0.clone();
+        let mut schedule = Schedule::new(Marker(place));
+        schedule.set_executor(SingleThreadedExecutor::new());
+        schedule.add_systems(move || heart.place.store(place, Ordering::Relaxed));
+        app.add_schedule(schedule);
+    }
+    let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
+    order.insert_before(First, Marker(0));
+    order.insert_before(PreUpdate, Marker(1));
+    order.insert_before(RunFixedMainLoop, Marker(2));
+    order.insert_before(Update, Marker(3));
+    order.insert_before(PostUpdate, Marker(4));
+    order.insert_before(Last, Marker(5));
+    order.insert_after(Last, Marker(6));
+}
+
+/// Runs the thread until the app is dropped.
+fn watch(heart: &Weak<Heartbeat>, health: &ServerHealth) {
+    let (mut beats, mut silent, mut looked) = (0, Duration::ZERO, Instant::now());
+    loop {
+        thread::sleep(PERIOD);
+        let Some(heart) = heart.upgrade() else { return };
+        // A longer sleep than asked for: the process was stopped, or the machine has no time for this thread either.
+        silent += looked.elapsed().min(PERIOD * 2);
+        looked = Instant::now();
+        let newest = heart.beats.load(Ordering::Relaxed);
+        if newest != beats || newest == 0 {
+            if let Some(place) = health.stalled_in() {
+                health.stall.store(0, Ordering::Relaxed);
+                warn!(target: LOG, place, seconds = tenths(silent), "updates go on after a stall");
+            }
+            (beats, silent) = (newest, Duration::ZERO);
+            continue;
+        }
+        let limit = Duration::from_millis(heart.limit.load(Ordering::Relaxed)).max(PERIOD * 2);
+        if silent > limit && health.is_healthy() {
+            let place = heart.place.load(Ordering::Relaxed);
+            health.stall.store(place + 1, Ordering::Relaxed);
+            let place = PLACES.get(place).copied();
+            let seconds = tenths(silent);
+            error!(target: LOG, place, seconds, "no update: the server stands still, and health checks fail");
+        }
+    }
+}
+
+/// Returns seconds with one decimal.
+fn tenths(time: Duration) -> f64 {
+    (time.as_secs_f64() * 10.0).round() / 10.0
+}

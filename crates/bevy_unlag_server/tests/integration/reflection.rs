@@ -1,0 +1,17 @@
+//! Reflection of the public resources and events.
+
+use bevy::prelude::*;
+use bevy_unlag_server::*;
+
+#[macro_use]
+#[path = "../../../../tests/shared/assert_registered.rs"]
+mod assert_registered;
+
+#[test]
+fn public_types_are_registered_for_inspectors() {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, ServerLifeCyclePlugin, WatchdogPlugin))
+        .register_type::<ReloadSettings>();
+    assert_registered!(app, ReflectResource: ServerHealth, LifeCycleConfig, ServerState, WatchdogConfig);
+    assert_registered!(app, ReflectEvent: ReloadSettings);
+}
