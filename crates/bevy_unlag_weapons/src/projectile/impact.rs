@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Distance of the explosion from the surface, in metres: directly on it, nothing would be in line of sight.
-pub(super) const OFF_WALLS: f32 = 0.05;
+const OFF_WALLS: f32 = 0.05;
 /// Height above a pawn's feet to which knockback is directed, in metres.
 const WAIST: f32 = 0.9;
 
@@ -87,13 +87,8 @@ impl Impact {
         (air, then): (&ProjectileContext, &Rewound),
         blasts: &mut ImpactBuffers,
     ) {
-        let back = -direction_or_down(self.velocity, self.up);
-        let centre = self.point
-            + match (self.normal, self.direct) {
-                (Some(normal), _) => normal * OFF_WALLS,
-                (None, Some(_)) => back * OFF_WALLS,
-                (None, None) => Vec3::ZERO,
-            };
+        let back = self.direct.map(|_| -direction_or_down(self.velocity, self.up));
+        let centre = splash_centre(self.point, self.normal.or(back));
         let ImpactBuffers { near, own, struck } = blasts;
         near.clear();
         own.clear();
@@ -112,6 +107,12 @@ impl Impact {
             own.iter().for_each(|reached| blast.strike(reached, &now, struck));
         }
     }
+}
+
+/// Returns the centre of the splash of a projectile that ends at `point`. `outward` is the unit normal there, or the
+/// direction opposite to its flight; `None` in mid-air.
+pub(super) fn splash_centre(point: Vec3, outward: Option<Vec3>) -> Vec3 {
+    point + outward.map_or(Vec3::ZERO, |outward| outward * OFF_WALLS)
 }
 
 /// An explosion at a point.

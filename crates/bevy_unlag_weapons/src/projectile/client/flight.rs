@@ -101,8 +101,7 @@ impl DisplayContext<'_, '_> {
         let projectile = self.projectile(shown.launch.weapon).copied();
         let (radius, off) = (projectile.map_or(0.0, |projectile| projectile.radius), shown.off);
         let allowed = |entity| Some(entity) != off;
-        let own_team = own.and_then(|own| self.teams.get(own).ok()).copied();
-        let spared = SparedTeam::new(self.rules.friendly_fire, own_team);
+        let spared = self.spared_by(own);
         let filter = own.map(|own| RewindFilter {
             exclude_team: spared.passed(),
             predicate: Some(&allowed),
@@ -166,6 +165,12 @@ impl DisplayContext<'_, '_> {
             drawn: None,
             ago: (now - path.age).max(0.0),
         })
+    }
+
+    /// Returns the team that a shot of the local player does not damage; without a shooter, nobody is spared.
+    pub(super) fn spared_by(&self, own: Option<Entity>) -> SparedTeam {
+        let team = own.and_then(|own| self.teams.get(own).ok()).copied();
+        SparedTeam::new(self.rules.friendly_fire, team)
     }
 
     /// Relaunches the local player's projectile off a pawn that the screen showed it meeting.

@@ -4,11 +4,10 @@ use bevy_unlag_rewind::RewindFilter;
 
 use super::DisplayContext;
 use crate::{
-    friendly_fire::SparedTeam,
     projectile::{
         ProjectileEndKind,
         display::{DisplayedEnd, DisplayedProjectile},
-        impact::OFF_WALLS,
+        impact::splash_centre,
     },
     verdict::HitList,
 };
@@ -23,10 +22,9 @@ impl DisplayContext<'_, '_> {
         else {
             return hits;
         };
-        let off = if end.kind == ProjectileEndKind::Fuse { 0.0 } else { OFF_WALLS };
-        let centre = end.point + end.normal * off;
-        let spared = SparedTeam::new(self.rules.friendly_fire, self.teams.get(own).ok().copied());
-        let filter = RewindFilter { exclude_team: spared.team(), ..RewindFilter::exclude(own) };
+        let centre = splash_centre(end.point, (end.kind != ProjectileEndKind::Fuse).then_some(end.normal));
+        let exclude_team = self.spared_by(Some(own)).team();
+        let filter = RewindFilter { exclude_team, ..RewindFilter::exclude(own) };
         let mut reached = Vec::new();
         self.query.blast((centre, splash.radius), end.ago, &filter, &mut reached);
         let direct = end.drawn.map(|hit| hit.entity);
