@@ -4,8 +4,8 @@
 #![no_main]
 
 use bevy_unlag_core::{
-    BaseView, BitReader, BitWriter, Interpolation, MAX_PATH_KNOTS, ProxyUpdate, PoseSampler, Snapshot,
-    SnapshotHistory, Tick, ViewTime,
+    BaseView, BitReader, BitWriter, Interpolation, MAX_PATH_KNOTS, MAX_RESENT_SNAPSHOTS, PoseSampler,
+    ProxyUpdate, Snapshot, SnapshotHistory, Tick, ViewTime,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -45,13 +45,13 @@ fuzz_target!(|input: &[u8]| {
     let Some((base, bytes)) = input.split_first_chunk() else { return };
     let base = Tick(u32::from_le_bytes(*base));
     let Ok(update) = ProxyUpdate::read(base, &mut BitReader::new(bytes)) else { return };
-    assert!(update.knots().len() <= MAX_PATH_KNOTS);
+    assert!(update.knots().len() <= MAX_PATH_KNOTS && update.resent().len() <= MAX_RESENT_SNAPSHOTS);
     update.iter().for_each(check);
     draw(&update);
 
     let newest = update.snapshot.tick;
-    let near = |knot: &Snapshot| (0..=MAX_TICK_DISTANCE).contains(&newest.since(knot.tick));
-    if newest.since(base).abs() <= MAX_TICK_DISTANCE && update.knots().iter().all(near) {
+    let near = |earlier: &Snapshot| (0..=MAX_TICK_DISTANCE).contains(&newest.since(earlier.tick));
+    if newest.since(base).abs() <= MAX_TICK_DISTANCE && update.earlier().all(near) {
         let mut w = BitWriter::default();
         update.write(base, &mut w);
         assert_eq!(ProxyUpdate::read(base, &mut BitReader::new(&w.finish())), Ok(update));

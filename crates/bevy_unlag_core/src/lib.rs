@@ -92,7 +92,7 @@ pub use path_recorder::{PathKnotConfig, PathRecorder};
 pub use pawn_class::PawnClass;
 pub use pawn_model::PawnModel;
 pub use proxy_smoothing::ProxySmoothing;
-pub use proxy_update::{MAX_PATH_KNOTS, ProxyUpdate};
+pub use proxy_update::{MAX_PATH_KNOTS, MAX_RESENT_SNAPSHOTS, ProxyUpdate};
 pub use rate::{SimulationRate, SimulationRatePlugin};
 pub use required_plugin::require_plugin;
 pub use rig::{LimbPoses, LimbRig, MAX_LIMBS};

@@ -1,5 +1,5 @@
 //! Recorder of a pawn's path between two updates, and selection of the snapshots that must be sent so that a
-//! curve through them follows that path.
+//! curve through them follows that path, also on clients that lose an update.
 
 mod fit;
 
@@ -13,7 +13,7 @@ use crate::{
     snapshot::Snapshot,
 };
 
-/// Maximum number of ticks recorded between two updates: four seconds at 64 Hz.
+/// Maximum number of ticks recorded since the update before the last: four seconds at 64 Hz.
 const MAX_TICKS: usize = 256;
 
 /// Accuracy with which the curve on clients must follow a pawn's path. Only the sender uses it; clients need
@@ -30,23 +30,37 @@ pub struct PathKnotConfig {
     /// Maximum number of path knots in one update. Default and upper limit: [`MAX_PATH_KNOTS`]. Lowering it
     /// saves bytes on winding paths and increases the error of pawns that are sent only once a second.
     pub max_knots: usize,
+    /// Maximum distance of the curve from the path on a client that lost one update, in metres; a heading with a known
+    /// spin may be off by as many times its tolerance. Where the curve would be further off, every update also brings
+    /// the one before it. Default: 0.04 (4 cm). Lowering it costs bytes, most where updates are far apart. With
+    /// [`f32::INFINITY`] only teleports, deaths and changes of the movement base are sent again.
+    pub lost_update_tolerance: f32,
 }
 
 impl Default for PathKnotConfig {
     fn default() -> Self {
-        Self { tolerance: 0.006, turn_tolerance: 0.15f32.to_radians(), max_knots: MAX_PATH_KNOTS }
+        Self {
+            tolerance: 0.006,
+            turn_tolerance: 0.15f32.to_radians(),
+            max_knots: MAX_PATH_KNOTS,
+            lost_update_tolerance: 0.04,
+        }
     }
 }
 
-/// Recorder of a pawn's path since its last update.
+/// Recorder of a pawn's path since its last updates.
 ///
 /// The server records every tick but sends only some; the curve between two updates then still reflects what
 /// happened in between. A snapshot has two velocities, the arrival and the departure velocity, because a
 /// cubic is worse than a line across a jump of the velocity (a landing, a bounce, a knock-back).
 #[derive(Clone, Debug, Default)]
 pub struct PathRecorder {
-    sent: Option<Snapshot>,
+    /// Newest snapshot of the update before the last.
+    before_last: Option<Snapshot>,
+    last: Option<ProxyUpdate>,
+    /// Ticks since `before_last`, and how many of them are up to the last update.
     ticks: VecDeque<Snapshot>,
+    sent_ticks: usize,
     /// Exact velocity of the newest tick, and its change in that tick.
     velocity: Option<Vec3>,
     acceleration: Vec3,
@@ -69,7 +83,8 @@ impl PathRecorder {
     /// Records the state of a tick with its unrounded velocity, in the space of the snapshot. The change of
     /// the velocity within a single tick is the acceleration.
     pub fn record_exactly(&mut self, snapshot: Snapshot, velocity: Vec3, tick_seconds: f32) {
-        let last = self.ticks.back().or(self.sent.as_ref());
+        // The ticks of the last update are kept.
+        let last = self.ticks.back();
         if last.is_some_and(|last| !snapshot.tick.is_newer_than(last.tick)) {
             return;
         }
@@ -82,6 +97,7 @@ impl PathRecorder {
         self.velocity = Some(velocity);
         if self.ticks.len() >= MAX_TICKS {
             self.ticks.pop_front();
+            self.sent_ticks = self.sent_ticks.saturating_sub(1);
         }
         self.ticks.push_back(snapshot.quantised());
     }
@@ -108,13 +124,25 @@ impl PathRecorder {
         sampler: &PoseSampler,
         accelerates: bool,
     ) -> Option<ProxyUpdate> {
+        if self.ticks.len() == self.sent_ticks {
+            return None;
+        }
         let tick_seconds = sampler.tick_seconds;
         let newest = *self.ticks.back()?;
-        let path = fit::Path { ticks: self.ticks.make_contiguous(), tick_seconds };
-        let mut update = match &self.sent {
-            Some(sent) => fit::fit(sent, &path, config),
+        let ticks: &[Snapshot] = self.ticks.make_contiguous();
+        let new_path = fit::Path { ticks: &ticks[self.sent_ticks..], tick_seconds };
+        let mut update = match &self.last {
+            Some(last) => fit::fit(&last.snapshot, &new_path, config),
             None => ProxyUpdate::from(newest),
         };
+        // A client that lost the last update draws a curve from the one before it.
+        if let Some((before, last)) = self.before_last.as_ref().zip(self.last.as_ref()) {
+            let path = fit::Path { ticks, tick_seconds };
+            let next = update.knots().first().unwrap_or(&update.snapshot);
+            if !path.is_spanned(before, next, config) {
+                update = update.resending(last);
+            }
+        }
         let impulse = self.acceleration.length() > IMPULSE;
         if accelerates {
             let acceleration = if impulse { Vec3::ZERO } else { self.acceleration };
@@ -122,8 +150,10 @@ impl PathRecorder {
         } else if self.falls && !impulse && sampler.gravity != 0.0 && newest.base == 0 {
             fall_as(&mut update.snapshot, self.acceleration, sampler.gravity);
         }
-        self.sent = Some(update.snapshot);
-        self.ticks.clear();
+        self.before_last = self.last.map(|last| last.snapshot);
+        self.last = Some(update);
+        self.ticks.drain(..self.sent_ticks);
+        self.sent_ticks = self.ticks.len();
         Some(update)
     }
 }

@@ -115,10 +115,11 @@ fn take(
         stats.implausible += 1;
         return;
     }
-    for snapshot in update.knots() {
+    for snapshot in update.earlier() {
         history.insert(*snapshot);
     }
-    if !history.insert(update.snapshot) {
+    // A later update that overtook this one may have brought its snapshot already.
+    if !history.insert(update.snapshot) && !proxy.missed(tick) {
         stats.duplicates += 1;
         return;
     }

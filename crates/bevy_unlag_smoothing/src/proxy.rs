@@ -51,6 +51,12 @@ impl ProxyTime {
         self.ticks[..usize::from(self.known)].first().copied()
     }
 
+    /// Returns whether no update of this tick was recorded, although it lies among the recorded ones.
+    pub(crate) fn missed(&self, tick: Tick) -> bool {
+        let recent = &self.ticks[..usize::from(self.known)];
+        recent.last().is_some_and(|oldest| tick.is_newer_than(*oldest)) && !recent.contains(&tick)
+    }
+
     /// Clears the updates of another server.
     pub(crate) fn restart(&mut self) {
         *self = Self { interval: self.interval, ..Self::default() };

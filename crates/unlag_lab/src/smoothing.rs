@@ -8,6 +8,7 @@ mod headless_client;
 mod ideal_link;
 mod interpolation;
 mod link;
+mod lost_update;
 mod playout;
 mod replicated;
 mod rider;
@@ -39,6 +40,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     // Timings first, before the other measurements heat up the machine.
     drawing_cost::add(&mut figures, &plan)?;
     interpolation::add(&mut figures, &plan)?;
+    lost_update::add(&mut figures, &plan)?;
     playout::add(&mut figures, &plan)?;
     extrapolation::add(&mut figures, &plan)?;
     discontinuities::add(&mut figures, &plan)?;

@@ -5,9 +5,9 @@ use bevy_unlag_core::{Arrival, BitWriter, NetId, ProxyUpdate, Snapshot, Tick, Up
 
 use crate::message;
 
-/// Returns updates of a runner, of a pawn that has just landed, of one on a lift, and one with unusual
-/// values.
-fn updates() -> [(&'static str, ProxyUpdate); 4] {
+/// Returns updates of a runner, of a pawn that has just landed, of one on a lift, one with unusual values, and one that
+/// brings the update before.
+fn updates() -> [(&'static str, ProxyUpdate); 5] {
     let at = |tick: u32, x: f32| {
         let place = Vec3::new(x, 0.02, -12.5);
         let snapshot = Snapshot::new(Tick(tick), place, Vec3::new(6.0, 0.0, 0.5));
@@ -26,11 +26,13 @@ fn updates() -> [(&'static str, ProxyUpdate); 4] {
         falling: true,
         ..at(1_003, -8_000.0)
     };
+    let before = ProxyUpdate::new(at(1_002, 3.2), &[landed]);
     [
         ("runner", at(1_003, 3.3).into()),
         ("landed", ProxyUpdate::new(at(1_003, 3.3), &[landed])),
         ("lift", ProxyUpdate::new(lift, &[at(1_000, 4.0), Snapshot { tick: Tick(1_001), ..lift }])),
         ("odd", ProxyUpdate::new(odd, &[landed, Snapshot { tick: Tick(1_002), ..odd }])),
+        ("resent", ProxyUpdate::from(at(1_003, 3.3)).resending(&before)),
     ]
 }
 

@@ -14,8 +14,10 @@ use crate::{
 
 /// Change of velocity within a tick, in m/s, above which it counts as a jump.
 const JUMP: f32 = 1.0;
+/// Smallest tolerance, in metres and in radians.
+const MIN_TOLERANCE: f32 = 1e-4;
 
-/// Ticks of a pawn since its last update, oldest first.
+/// Ticks of a pawn since an earlier update, oldest first.
 pub(super) struct Path<'a> {
     pub ticks: &'a [Snapshot],
     pub tick_seconds: f32,
@@ -75,7 +77,8 @@ impl Path<'_> {
         limit: f32,
     ) -> bool {
         let seconds = self.seconds(from, to);
-        let (far, turned) = (config.tolerance.max(1e-4) * limit, config.turn_tolerance.max(1e-4) * limit);
+        let [far, turned] =
+            [config.tolerance, config.turn_tolerance].map(|most| most.max(MIN_TOLERANCE) * limit);
         let turns = from.spin.is_some() && to.spin.is_some();
         self.points(from, to, between).all(|(fraction, place, turn)| {
             let span = InterpolationSpan { fraction, seconds, interpolation: Interpolation::Hermite };
@@ -84,6 +87,16 @@ impl Path<'_> {
             pose.position.distance_squared(place) <= far * far
                 && (!turns || pose.rotation.angle_between(rotation()) <= turned)
         })
+    }
+
+    /// Returns whether a client that is sent no snapshot between two draws the path well enough, although it lost an
+    /// update. The path begins after `from`.
+    pub(super) fn is_spanned(&self, from: &Snapshot, to: &Snapshot, config: &PathKnotConfig) -> bool {
+        let before = self.ticks.partition_point(|tick| to.tick.is_newer_than(tick.tick));
+        let between = &self.ticks[..before];
+        let limit = config.lost_update_tolerance / config.tolerance.max(MIN_TOLERANCE);
+        pairs(from, to, between).all(|(a, b)| a.is_continuous_with(b))
+            && self.follows((from, to), between, config, limit)
     }
 
     /// Returns the end of a curve that follows the path from `from` over `between`, if there is one.

@@ -25,7 +25,10 @@ fn expect_drawn_error(
             let update = track.update(config, DT, false).expect("a tick was recorded");
             updates += 1;
             knots += update.knots().len();
-            for snapshot in update.iter() {
+            for resent in update.resent() {
+                assert_eq!(history.get(resent.tick), Some(resent), "sent again with other values");
+            }
+            for snapshot in update.knots().iter().chain([&update.snapshot]) {
                 assert!(history.insert(*snapshot), "tick {} was sent twice", snapshot.tick.0);
             }
         }
@@ -93,13 +96,121 @@ fn one_update_a_second_needs_its_path_knots_to_follow_a_circle() {
 
 #[test]
 fn teleport_between_updates_is_drawn_at_its_exact_tick() {
-    let path = |tick: u32| {
-        let jumped = tick >= 34;
-        let x = tick as f32 * DT * 6.0 + if jumped { 15.0 } else { 0.0 };
-        Snapshot { teleports: u8::from(jumped), ..Snapshot::new(Tick(tick), Vec3::X * x, Vec3::X * 6.0) }
-    };
-    let (worst, _) = expect_drawn_error(path, 96, 6, &PathKnotConfig::default());
+    let (worst, _) = expect_drawn_error(teleport, 96, 6, &PathKnotConfig::default());
     assert!(worst < 0.002, "{worst} m");
+}
+
+/// Runs at 6 m/s and turns by a right angle every 26 ticks.
+fn corners(tick: u32) -> Snapshot {
+    let (legs, into) = (tick / 26, tick % 26);
+    let way = |half: u32, runs: bool| 6.0 * DT * (half * 26 + if runs { into } else { 0 }) as f32;
+    let along_x = legs.is_multiple_of(2);
+    let place = Vec3::new(way(legs.div_ceil(2), along_x), 0.0, way(legs / 2, !along_x));
+    let came_along_x = (tick.saturating_sub(1) / 26).is_multiple_of(2);
+    Snapshot::new(Tick(tick), place, if came_along_x { Vec3::X } else { Vec3::Z } * 6.0)
+}
+
+/// Runs at 6 m/s and covers the way of two ticks in every twentieth, as when late moves are caught up.
+fn hurry(tick: u32) -> Snapshot {
+    Snapshot::new(Tick(tick), Vec3::X * (6.0 * DT * (tick + tick / 20) as f32), Vec3::X * 6.0)
+}
+
+/// Runs at 6 m/s and is put 15 m further at tick 34.
+fn teleport(tick: u32) -> Snapshot {
+    let jumped = tick >= 34;
+    let x = tick as f32 * DT * 6.0 + if jumped { 15.0 } else { 0.0 };
+    Snapshot { teleports: u8::from(jumped), ..Snapshot::new(Tick(tick), Vec3::X * x, Vec3::X * 6.0) }
+}
+
+/// Returns the updates of a path that is sent every `every` ticks.
+fn sent(path: impl Fn(u32) -> Snapshot, ticks: u32, every: u32, config: &PathKnotConfig) -> Vec<ProxyUpdate> {
+    let mut track = PathRecorder::default();
+    let mut updates = Vec::new();
+    for tick in 0..=ticks {
+        track.record(path(tick), DT);
+        if tick.is_multiple_of(every) {
+            updates.extend(track.update(config, DT, false));
+        }
+    }
+    updates
+}
+
+/// Returns the largest distance of the drawn path from the true one, in metres, on clients that each lost another
+/// update.
+fn lost_update_error(path: impl Fn(u32) -> Snapshot, updates: &[ProxyUpdate]) -> f32 {
+    let sampler = PoseSampler::default();
+    let mut worst = 0.0f32;
+    for around in updates.windows(3) {
+        let mut history = SnapshotHistory::new(20);
+        history.insert(around[0].snapshot);
+        around[2].iter().for_each(|snapshot| _ = history.insert(*snapshot));
+        for tick in around[0].snapshot.tick.0..=around[2].snapshot.tick.0 {
+            let stamp = history.stamp(ViewTime::at(Tick(tick))).expect("the tick must be in the history");
+            let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("stored snapshots");
+            worst = worst.max(pose.position.distance(path(tick).position()));
+        }
+    }
+    worst
+}
+
+#[test]
+fn lost_update_on_a_sharp_path_is_drawn_within_its_tolerance_as_the_next_one_brings_it() {
+    let config = PathKnotConfig::default();
+    let paths = [("hop", hop as fn(u32) -> Snapshot), ("stop", stop), ("corners", corners), ("hurry", hurry)];
+    for (name, path) in paths {
+        for every in [3, 6, 16] {
+            let updates = sent(path, 960, every, &config);
+            let worst = lost_update_error(path, &updates);
+            assert!(worst < 0.041, "{name} every {every} ticks: {worst} m");
+            // The control: the same updates, without what they bring of the one before.
+            let bare: Vec<_> =
+                updates.iter().map(|one| ProxyUpdate::new(one.snapshot, one.knots())).collect();
+            let worst = lost_update_error(path, &bare);
+            assert!(
+                worst > 0.07,
+                "{name} every {every} ticks: the control must miss the path, not by {worst} m"
+            );
+            // Not just in any update, and always as a whole: shots are tested against the curve through all snapshots.
+            let again = updates.windows(2).filter(|pair| !pair[1].resent().is_empty());
+            assert!(again.clone().all(|pair| pair[1].resending(&pair[0]) == pair[1]), "{name}: not whole");
+            let share = again.count() as f32 / updates.len() as f32;
+            assert!(every > 3 || share < 0.25, "{name}: {share} of the updates are sent again");
+        }
+    }
+}
+
+#[test]
+fn updates_are_not_sent_again_on_a_smooth_path_or_with_an_infinite_tolerance() {
+    let circle = |tick: u32| {
+        let (sin, cos) = (tick as f32 * DT * 3.0).sin_cos();
+        Snapshot::new(Tick(tick), Vec3::new(cos, 0.0, sin) * 2.0, Vec3::new(-sin, 0.0, cos) * 6.0)
+    };
+    let again = |updates: Vec<ProxyUpdate>| updates.iter().filter(|one| !one.resent().is_empty()).count();
+    let config = PathKnotConfig::default();
+    assert_eq!([3, 6].map(|every| again(sent(circle, 640, every, &config))), [0, 0]);
+    assert!(again(sent(circle, 640, 64, &config)) > 5, "a second without an update must not be guessed");
+    let never = PathKnotConfig { lost_update_tolerance: f32::INFINITY, ..config };
+    assert_eq!(again(sent(hop, 960, 3, &never)), 0);
+    assert!(again(sent(hop, 960, 3, &config)) > 10);
+    assert!(again(sent(teleport, 96, 6, &never)) > 0, "nothing stands for a teleport that was lost");
+}
+
+#[test]
+fn teleport_in_a_lost_update_is_drawn_at_its_exact_tick() {
+    for every in [3, 6, 10] {
+        let updates = sent(teleport, 96, every, &PathKnotConfig::default());
+        let worst = lost_update_error(teleport, &updates);
+        assert!(worst < 0.002, "every {every} ticks: {worst} m");
+    }
+}
+
+#[test]
+fn updates_are_sent_again_also_when_they_are_further_apart_than_the_recorder_remembers() {
+    for every in [200, 256, 300] {
+        let updates = sent(hop, 1_200, every, &PathKnotConfig::default());
+        assert_eq!(updates.len() as u32, 1_200 / every + 1);
+        assert!(updates.iter().skip(2).all(|one| !one.resent().is_empty()), "every {every} ticks");
+    }
 }
 
 #[test]
@@ -121,7 +232,8 @@ fn curve_follows_a_heading_with_a_changing_spin() {
         track.record(path(tick), DT);
         if tick.is_multiple_of(6) {
             let update = track.update(&PathKnotConfig::default(), DT, false).expect("a tick was recorded");
-            update.iter().for_each(|snapshot| assert!(history.insert(*snapshot)));
+            let new = update.knots().iter().chain([&update.snapshot]);
+            new.for_each(|snapshot| assert!(history.insert(*snapshot)));
         }
     }
     for tick in 0..252u32 {

@@ -2,7 +2,8 @@
 
 use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxyUpdate, Tick, Wire, WireError};
 
-/// Size at which a message is full, in bytes; one more update takes at most 200.
+/// Size at which a message is full, in bytes. One more update takes 13 as a rule and at most 400; lightyear splits what
+/// does not fit in a packet.
 const FULL: usize = 850;
 /// Maximum number of pawns in one message; messages with more are invalid.
 pub(super) const MAX_PAWNS: usize = 256;
@@ -110,7 +111,12 @@ mod tests {
     fn update(tick: u32, x: f32) -> ProxyUpdate {
         let at = |tick: u32| Snapshot::new(Tick(tick), Vec3::new(x, 1.0, -x), Vec3::X * 6.0);
         let knots = [at(tick.wrapping_sub(2)), at(tick.wrapping_sub(1))];
-        ProxyUpdate::new(at(tick), if x == 9.0 { &knots } else { &[] })
+        let update = ProxyUpdate::new(at(tick), if x == 9.0 { &knots } else { &[] });
+        if x == 8.0 {
+            update.resending(&ProxyUpdate::new(at(tick.wrapping_sub(3)), &knots[..1]))
+        } else {
+            update
+        }
     }
 
     fn messages(base: Tick, updates: &[(NetId, ProxyUpdate)]) -> Vec<Vec<u8>> {

@@ -54,6 +54,11 @@ pub fn updates_without_knots(truth: &Truth, every: SendInterval) -> Vec<ProxyUpd
     ticks.map_while(|tick| snapshots.get(tick)).map(|s| ProxyUpdate::new(s.quantised(), &[])).collect()
 }
 
+/// Returns the same updates without what they bring of the one before.
+pub fn not_resent(updates: &[ProxyUpdate]) -> Vec<ProxyUpdate> {
+    updates.iter().map(|update| ProxyUpdate::new(update.snapshot, update.knots())).collect()
+}
+
 /// Returns the send time of an update in seconds: the end of its tick.
 pub fn sent_at(update: &ProxyUpdate) -> f64 {
     f64::from(update.snapshot.tick.0) / f64::from(TICKS_PER_SECOND)

@@ -2,7 +2,7 @@
 
 use super::{
     Plan,
-    ideal_link::{SendInterval, updates},
+    ideal_link::{SendInterval, not_resent, updates},
     truth::Path,
 };
 use crate::prelude::*;
@@ -18,14 +18,18 @@ fn bytes(updates: &[ProxyUpdate]) -> f64 {
     updates.iter().map(bits).sum::<usize>() as f64 / 8.0 / updates.len() as f64
 }
 
-/// Adds the bytes per update of our mover in the arena.
+/// Adds the bytes per update of our mover in the arena, and how many of them are for the update before.
 ///
 /// # Errors
 /// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
-    let runs = plan.seeds.iter().map(|seed| {
+    let (mut all, mut resent) = (Vec::new(), Vec::new());
+    for seed in &plan.seeds {
         let truth = Path::Recorded.truth(plan.seconds, *seed)?;
-        Ok(bytes(&updates(&truth, SendInterval::Ticks(3), false)))
-    });
-    figures.add("bytes_per_update", mean(runs.collect::<Result<Vec<_>, String>>()?))
+        let sent = updates(&truth, SendInterval::Ticks(3), false);
+        all.push(bytes(&sent));
+        resent.push(bytes(&sent) - bytes(&not_resent(&sent)));
+    }
+    figures.add("bytes_per_update", mean(all))?;
+    figures.add("resent_bytes_per_update", mean(resent))
 }

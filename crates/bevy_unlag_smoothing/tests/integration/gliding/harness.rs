@@ -37,6 +37,8 @@ pub struct Pawn {
 pub struct Harness {
     pub app: App,
     pub pawns: Vec<Pawn>,
+    /// Accuracy of the paths of pawns that are added from now on.
+    pub path_knots: PathKnotConfig,
     now: f64,
 }
 
@@ -45,7 +47,7 @@ impl Harness {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, SmoothingPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(FRAME)));
-        Self { app, pawns: Vec::new(), now: 0.0 }
+        Self { app, pawns: Vec::new(), path_knots: PathKnotConfig::default(), now: 0.0 }
     }
 
     /// Adds a pawn that moves along `path` and is sent every `every(tick)` ticks. Each update arrives after
@@ -69,7 +71,7 @@ impl Harness {
             if !tick.is_multiple_of(every(tick)) {
                 continue;
             }
-            let update = track.update(&PathKnotConfig::default(), TICK as f32, simulated);
+            let update = track.update(&self.path_knots, TICK as f32, simulated);
             let sent = f64::from(tick) * TICK;
             if let Some((update, latency)) = update.zip(latency(sent)) {
                 due.push((sent + latency, update));

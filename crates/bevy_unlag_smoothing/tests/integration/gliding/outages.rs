@@ -1,7 +1,8 @@
 //! Gaps, late updates and reordering.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Snapshot, Tick};
+use bevy_unlag_core::{PathKnotConfig, Snapshot, Tick};
+use bevy_unlag_smoothing::{PlayoutConfig, ProxyTime};
 
 use super::harness::*;
 
@@ -62,4 +63,67 @@ fn fast_pawn_is_blended_after_a_gap_and_a_teleport_is_not() {
         seen.windows(2).map(|pair| pair[1].place.x - pair[0].place.x).filter(|step| *step > 0.7).collect();
     assert_eq!(jumps.len(), 1, "exactly one frame must jump: {jumps:?}");
     assert!((14.5..16.5).contains(&jumps[0]), "{jumps:?}");
+}
+
+/// Returns the number of the update that is sent at `sent`, at one every three ticks.
+fn update_number(sent: f64) -> u32 {
+    (sent / TICK).round() as u32 / 3
+}
+
+/// Runs at 6 m/s and turns by a right angle every 26 ticks.
+fn corners(tick: u32) -> Snapshot {
+    let (legs, into) = (tick / 26, tick % 26);
+    let way =
+        |half: u32, runs: bool| (6.0 * TICK * f64::from(half * 26 + if runs { into } else { 0 })) as f32;
+    let along_x = legs.is_multiple_of(2);
+    let place = Vec3::new(way(legs.div_ceil(2), along_x), 0.0, way(legs / 2, !along_x));
+    let came_along_x = (tick.saturating_sub(1) / 26).is_multiple_of(2);
+    Snapshot::new(Tick(tick), place, if came_along_x { Vec3::X } else { Vec3::Z } * 6.0)
+}
+
+/// Returns the largest distance of the drawn pawn from a path with corners, in metres, when every fifth update is lost
+/// and the delay covers that.
+fn corner_error(path_knots: PathKnotConfig) -> f32 {
+    let mut stage = Harness::new();
+    stage.app.insert_resource(PlayoutConfig { quantile: 1.0, ..PlayoutConfig::default() });
+    stage.path_knots = path_knots;
+    let lossy = |sent: f64| (update_number(sent) % 5 != 2).then_some(0.05);
+    let pawn = stage.pawn(None, 30.0, corners, |_| 3, lossy);
+    stage.run(29.0);
+    let off = stage.pawns[pawn].after(10.0).iter().map(|sight| {
+        let ticks = sight.view / TICK;
+        let at = |tick: f64| corners(tick as u32).position();
+        sight.place.distance(at(ticks.floor()).lerp(at(ticks.floor() + 1.0), ticks.fract() as f32))
+    });
+    off.fold(0.0, f32::max)
+}
+
+/// Fails without `ProxyUpdate::resending` in `PathRecorder`.
+#[test]
+fn lost_updates_at_corners_are_drawn_as_the_next_ones_bring_them() {
+    let worst = corner_error(PathKnotConfig::default());
+    assert!(worst < 0.06, "{worst} m");
+    let control = PathKnotConfig { lost_update_tolerance: f32::INFINITY, ..PathKnotConfig::default() };
+    let worst = corner_error(control);
+    assert!(worst > 0.08, "the control must cut the corners, not by {worst} m");
+}
+
+/// Fails without `ProxyTime::missed`.
+#[test]
+fn overtaken_update_that_the_next_one_brought_is_no_duplicate_and_keeps_the_interval() {
+    // Turns back at every update, so that each brings the one before. Every second one comes after the next.
+    let back_and_forth = |tick: u32| {
+        let (legs, into) = (tick / 3, tick % 3);
+        let way = if legs.is_multiple_of(2) { into } else { 3 - into };
+        let forth = (tick.saturating_sub(1) / 3).is_multiple_of(2);
+        let velocity = if forth { Vec3::X } else { Vec3::NEG_X } * 6.0;
+        Snapshot::new(Tick(tick), Vec3::X * (6.0 * TICK * f64::from(way)) as f32, velocity)
+    };
+    let mut stage = Harness::new();
+    let overtaken = |sent: f64| Some(if update_number(sent).is_multiple_of(2) { 0.12 } else { 0.05 });
+    let pawn = stage.pawn(None, 6.0, back_and_forth, |_| 3, overtaken);
+    stage.run(5.0);
+    let time = stage.app.world().get::<ProxyTime>(stage.pawns[pawn].entity).expect("a proxy");
+    assert_eq!(time.interval(), 3);
+    assert_eq!(stage.stats().duplicates, 0, "{:?}", stage.stats());
 }
