@@ -10,7 +10,7 @@ const LOG_TARGET: &str = "bevy_unlag::setup";
 pub enum SetupIssue {
     /// `Time<Fixed>`, lightyear and the suite use different tick durations.
     TickRate,
-    /// Another plugin changes the speed of `Time<Virtual>`.
+    /// Another plugin changes the speed of `Time<Virtual>`, or pauses it during a connection.
     GameSpeedOverridden,
     /// Another system moves the visuals of a pawn.
     ContestedVisual,

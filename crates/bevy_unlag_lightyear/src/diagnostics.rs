@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
 use bevy_unlag_core::{SetupDiagnostics, SetupIssue, SimulationRate};
-use lightyear::prelude::ChannelRegistry;
+use lightyear::prelude::{ChannelRegistry, Connected};
 
 use crate::{
     link::{AppliedSpeed, LightyearPings},
@@ -78,12 +78,19 @@ fn milliseconds(time: Duration) -> String {
 }
 
 /// Detects a foreign change of the game speed: between `apply_speed` and the end of the frame, where
-/// lightyear sets it, no other system should write it.
+/// lightyear sets it, no other system should write it. While nobody is connected an app may pause.
 fn check_game_speed(
-    time: Res<Time<Virtual>>,
-    set: Res<AppliedSpeed>,
+    (time, set): (Res<Time<Virtual>>, Res<AppliedSpeed>),
+    links: Query<(), With<Connected>>,
     mut diagnostics: ResMut<SetupDiagnostics>,
 ) {
+    if time.is_paused() && !links.is_empty() {
+        diagnostics.report(SetupIssue::GameSpeedOverridden, || {
+            "another system has paused Time<Virtual>, which stops this app alone while the others play on: set \
+             GameSpeed to 0 on the server instead, and the clients follow"
+                .to_owned()
+        });
+    }
     let speed = time.relative_speed();
     if let Some(ours) = set.0
         && speed != ours

@@ -311,13 +311,13 @@ impl CapsuleConfig {
     }
 }
 
-/// Error when a config already has 256 classes.
+/// Error when a [`CapsuleConfig`] or a `KartConfig` already has 256 classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooManyClasses;
 
 impl core::fmt::Display for TooManyClasses {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("a CapsuleConfig holds at most 256 classes, itself included; reuse one of them")
+        f.write_str("a configuration holds at most 256 classes, itself included; reuse one of them")
     }
 }
 

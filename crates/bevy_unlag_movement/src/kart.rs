@@ -102,20 +102,20 @@ impl MoveModel for KartModel {
 
     fn proxy_step(
         config: &KartConfig,
-        _: PawnClass,
+        class: PawnClass,
         pose: &PoseSample,
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> PoseSample {
-        proxy::extrapolate(config, pose, ctx, world)
+        proxy::extrapolate(config.class(class), pose, ctx, world)
     }
 
     fn eye(config: &KartConfig, state: &KartState) -> Vec3 {
-        state.position + Vec3::Y * config.eye_height
+        state.position + Vec3::Y * config.class(state.class).eye_height
     }
 
     fn kind(state: &KartState) -> u32 {
-        u32::from(state.grounded) | u32::from(state.alive) << 1
+        u32::from(state.grounded) | u32::from(state.alive) << 1 | u32::from(state.class.0) << 2
     }
 
     fn teleports(state: &KartState) -> u8 {
@@ -141,6 +141,7 @@ impl MoveModel for KartModel {
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> Option<KartState> {
+        let config = config.class(state.class);
         let sound = by.is_finite() && state.is_valid();
         let way = (state.position, by);
         let clear = sound && is_clear(config.blocked_by, step::frame(state), config.body(), way, ctx, world);
@@ -155,6 +156,7 @@ impl MoveDiagnostics<Self> for KartModel {
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> bool {
+        let config = config.class(state.class);
         let (frame, feet) = (step::frame(state), state.position);
         state.is_valid() && is_near_other_pawn(config.blocked_by, frame, config.body(), feet, ctx, world)
     }
@@ -167,6 +169,7 @@ impl MoveDiagnostics<Self> for KartModel {
         if !state.is_valid() {
             return 0;
         }
+        let config = config.class(state.class);
         let roof = state.position + Vec3::Y * config.body().height();
         world.scene.hash_around(config.blocked_by, state.position, roof)
     }
@@ -175,7 +178,8 @@ impl MoveDiagnostics<Self> for KartModel {
         world.scene.level_hash()
     }
 
-    fn outline(config: &KartConfig, _state: &KartState) -> (f32, f32) {
+    fn outline(config: &KartConfig, state: &KartState) -> (f32, f32) {
+        let config = config.class(state.class);
         (config.radius, config.half_height)
     }
 }

@@ -1,4 +1,4 @@
-//! A character of one's own: a drone that hovers where nobody steers it.
+//! A character of one's own beside soldiers: a drone that hovers where nobody steers it.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag::{
@@ -8,7 +8,7 @@ use bevy_unlag::{
     rapier::prelude::Collider,
     rewind::{BodyBounds, HitBox},
 };
-use unlag_recipes::{component, corrections, play, position};
+use unlag_recipes::{component, corrections, floor, own, play, position};
 
 struct Drone;
 
@@ -93,19 +93,29 @@ impl Character for Drone {
     }
 }
 
+/// Client and server list the same characters in the same order.
+fn characters() -> Characters {
+    Characters::of::<Soldier>().with::<Drone>()
+}
+
 fn server(app: &mut App) {
-    app.add_plugins(UnlagServerPlugins { characters: Characters::of::<Drone>(), ..default() }).add_observer(
-        |joined: On<PlayerJoined>, mut drones: Local<u16>, mut commands: Commands| {
-            *drones += 1;
-            let place = Transform::from_xyz(f32::from(*drones) * 5.0, 2.0, 0.0);
+    app.add_plugins((UnlagServerPlugins { characters: characters(), ..default() }, floor)).add_observer(
+        |joined: On<PlayerJoined>, mut players: Local<u16>, mut commands: Commands| {
+            *players += 1;
+            let place = Transform::from_xyz(f32::from(*players) * 5.0, 2.0, 0.0);
             let owner = player_pawn(joined.link, joined.peer);
-            commands.spawn((CharacterPawn::<Drone>::default(), NetId(*drones), place, owner));
+            let mut pawn = commands.spawn((NetId(*players), place, owner));
+            // The third player is a soldier.
+            match *players {
+                3 => pawn.insert(SoldierPawn),
+                _ => pawn.insert(CharacterPawn::<Drone>::default()),
+            };
         },
     );
 }
 
 fn client(app: &mut App) {
-    app.add_plugins(UnlagClientPlugins { characters: Characters::of::<Drone>(), ..default() })
+    app.add_plugins((UnlagClientPlugins { characters: characters(), ..default() }, floor))
         .add_plugins(PlayerControlsPlugin::default());
 }
 
@@ -118,16 +128,23 @@ fn pilot(app: &mut App) {
 }
 
 #[test]
-fn drone_flies_on_all_screens_without_corrections() {
-    play(server, &[pilot, client], |game| {
+fn drone_flies_on_all_screens_beside_a_soldier_without_corrections() {
+    play(server, &[pilot, client, client], |game| {
         game.run(2.0);
         let state = component::<DroneState>(&mut game.server, NetId(1)).expect("the drone is there");
         assert!(state.position.y > 8.0 && state.position.z < -6.0, "{state:?}");
         let idle = component::<DroneState>(&mut game.server, NetId(2)).expect("the drone is there");
         assert_eq!(idle.position, Vec3::new(10.0, 2.0, 0.0), "without a pilot's wish it hovers");
-        // The other screen shows the past: a quarter of a second at 12 m/s is 3 m.
-        let apart = position(&mut game.clients[1], NetId(1)).distance(state.position);
-        assert!((0.2..4.0).contains(&apart), "{apart} m");
-        assert_eq!(corrections(&mut game.clients[0]), 0);
+        let soldier = component::<SoldierState>(&mut game.server, NetId(3)).expect("the soldier is there");
+        assert!(soldier.body.is_grounded(), "{soldier:?}");
+        assert_eq!(own(&mut game.clients[2]), Some(NetId(3)));
+        for other in [1, 2] {
+            // The other screens show the past: a quarter of a second at 12 m/s is 3 m.
+            let apart = position(&mut game.clients[other], NetId(1)).distance(state.position);
+            assert!((0.2..4.0).contains(&apart), "{apart} m");
+        }
+        for client in &mut game.clients {
+            assert_eq!(corrections(client), 0);
+        }
     });
 }

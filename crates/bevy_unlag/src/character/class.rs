@@ -82,7 +82,7 @@ fn report_unknown_class<C: Character>(class: PawnClass, diagnostics: &mut SetupD
         let model = core::any::type_name::<C>();
         format!(
             "a pawn of {model} is of class {}, which that has not, so class 0 applies: add the class to the \
-             configuration on both sides, as CapsuleConfig::add_class does for capsules, or implement \
+             configuration on both sides by CapsuleConfig::add_class or KartConfig::add_class, or implement \
              Character::has_class and Character::set_class",
             class.0
         )

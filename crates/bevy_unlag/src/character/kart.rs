@@ -16,12 +16,20 @@ impl Character for KartModel {
         KartState::at(position, 0)
     }
 
-    fn body(config: &KartConfig, _: PawnClass) -> impl Bundle {
-        let KartConfig { radius, half_height, .. } = *config;
+    fn body(config: &KartConfig, class: PawnClass) -> impl Bundle {
+        let KartConfig { radius, half_height, .. } = *config.class(class);
         let centre = Isometry3d::from_translation(Vec3::Y * half_height);
         let shell = HitBox::new(0, HitGroup::Body, Collider::ball(radius)).at(centre);
         let bounds = BodyBounds { radius, low: half_height - radius, high: half_height + radius };
         (HitBoxes::new([shell], bounds), LimbRig::rigid())
+    }
+
+    fn set_class(state: &mut KartState, class: PawnClass) {
+        state.class = class;
+    }
+
+    fn has_class(config: &KartConfig, class: PawnClass) -> bool {
+        config.has_class(class)
     }
 
     fn apply_controls(input: &mut KartInput, controls: &CapsuleInput) {

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::PawnClass;
 
 use crate::{
-    config::{InvalidConfig, PawnCollision, check_ranges, ranged_config},
+    config::{InvalidConfig, PawnCollision, TooManyClasses, check_ranges, ranged_config},
     floor::FloorRules,
     pawn_capsules::PawnCollisionConfig,
     sweep::Body,
@@ -19,7 +19,7 @@ ranged_config! {
     ///
     /// At top speed, drag and rolling resistance equal the driving force: √((`max_driving_force` -
     /// `rolling_resistance` · `mass` · `gravity`) / `drag`), by default 24.8 m/s.
-    #[derive(Resource, Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
+    #[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
     #[reflect(Resource, Debug, Default)]
     #[serde(default)]
     pub struct KartConfig(config) {
@@ -69,10 +69,36 @@ ranged_config! {
         /// Rapier collision groups whose members block a kart; default all. Colliders without groups always
         /// block it.
         pub blocked_by: u32 = u32::MAX;
+
+        /// Configurations of the classes from 1 on; see [`add_class`](Self::add_class). Class 0 is this one.
+        pub classes: Vec<Self> = Vec::new();
     }
 }
 
 impl KartConfig {
+    /// Adds the configuration of a class and returns the class. Add the same classes in the same order on client
+    /// and server.
+    ///
+    /// # Errors
+    /// Returns [`TooManyClasses`] when there are already 256 classes.
+    pub fn add_class(&mut self, class: Self) -> Result<PawnClass, TooManyClasses> {
+        let number = u8::try_from(self.classes.len() + 1).map_err(|_| TooManyClasses)?;
+        self.classes.push(Self { classes: Vec::new(), ..class });
+        Ok(PawnClass(number))
+    }
+
+    /// Returns whether there is a class: class 0, or one that [`add_class`](Self::add_class) has returned.
+    #[must_use]
+    pub fn has_class(&self, class: PawnClass) -> bool {
+        usize::from(class.0) <= self.classes.len()
+    }
+
+    /// Returns the configuration of a class; this one for an unknown class.
+    #[must_use]
+    pub fn class(&self, class: PawnClass) -> &Self {
+        usize::from(class.0).checked_sub(1).and_then(|index| self.classes.get(index)).unwrap_or(self)
+    }
+
     /// Returns the speed that a kart reaches on a floor at full throttle, in metres per second. Without
     /// drag it is [`max_speed`](Self::max_speed).
     #[must_use]
@@ -81,13 +107,14 @@ impl KartConfig {
         ((self.max_driving_force - rolling).max(0.0) / self.drag).sqrt().min(self.max_speed)
     }
 
-    /// Checks that all fields are in range. [`KartPlugin`](crate::KartPlugin) calls this when the
-    /// resource changes, and logs a warning.
+    /// Checks that all fields are in range, those of the classes included. [`KartPlugin`](crate::KartPlugin) calls
+    /// this when the resource changes, and logs a warning.
     ///
     /// # Errors
     /// Returns the first field that is out of range.
     pub fn check(&self) -> Result<(), InvalidConfig> {
-        check_ranges("KartConfig", self.ranges())
+        check_ranges("KartConfig", self.ranges())?;
+        self.classes.iter().try_for_each(Self::check)
     }
 
     pub(crate) fn body(&self) -> Body {
@@ -111,8 +138,9 @@ impl PawnCollisionConfig for KartConfig {
         self.pawns
     }
 
-    fn size(&self, _class: PawnClass, _crouched: bool) -> (f32, f32) {
-        (self.radius, self.half_height)
+    fn size(&self, class: PawnClass, _crouched: bool) -> (f32, f32) {
+        let config = self.class(class);
+        (config.radius, config.half_height)
     }
 }
 
@@ -122,16 +150,33 @@ mod tests {
 
     #[test]
     fn default_config_passes_the_check_and_an_invalid_field_is_named() {
-        let usual = KartConfig::default();
-        assert_eq!(usual.check(), Ok(()));
-        assert!((usual.top_speed() - 24.815).abs() < 1e-2, "{}", usual.top_speed());
+        let usual = KartConfig::default;
+        assert_eq!(usual().check(), Ok(()));
+        assert!((usual().top_speed() - 24.815).abs() < 1e-2, "{}", usual().top_speed());
         let field = |config: KartConfig| config.check().map_err(|error| error.field);
-        assert_eq!(field(KartConfig { mass: 0.0, ..usual }), Err("mass"));
-        assert_eq!(field(KartConfig { min_turning_radius: f32::NAN, ..usual }), Err("min_turning_radius"));
-        assert_eq!(field(KartConfig { half_height: 0.1, ..usual }), Err("half_height"));
-        let Err(error) = (KartConfig { drag: -1.0, ..usual }).check() else {
+        assert_eq!(field(KartConfig { mass: 0.0, ..usual() }), Err("mass"));
+        assert_eq!(field(KartConfig { min_turning_radius: f32::NAN, ..usual() }), Err("min_turning_radius"));
+        assert_eq!(field(KartConfig { half_height: 0.1, ..usual() }), Err("half_height"));
+        let Err(error) = (KartConfig { drag: -1.0, ..usual() }).check() else {
             panic!("invalid config accepted")
         };
         assert_eq!(error.to_string(), "KartConfig::drag is -1; it must be from 0 to 1000000");
+    }
+
+    #[test]
+    fn class_has_its_own_tuning_and_an_unknown_class_that_of_class_0() {
+        let mut config = KartConfig::default();
+        let truck = KartConfig { mass: 4_000.0, radius: 1.2, half_height: 1.3, ..KartConfig::default() };
+        assert_eq!(config.add_class(truck), Ok(PawnClass(1)));
+        assert_eq!((config.class(PawnClass(0)).mass, config.class(PawnClass(1)).mass), (1_000.0, 4_000.0));
+        assert_eq!(config.size(PawnClass(1), false), (1.2, 1.3));
+        assert!(config.has_class(PawnClass(0)) && config.has_class(PawnClass(1)));
+        assert!(!config.has_class(PawnClass(2)));
+        assert_eq!(config.class(PawnClass(2)).mass, 1_000.0);
+        assert_eq!(config.check(), Ok(()));
+        config.classes[0].mass = 0.0;
+        assert_eq!(config.check().map_err(|error| error.field), Err("mass"), "a field of a class");
+        config.classes = vec![KartConfig::default(); 255];
+        assert_eq!(config.add_class(KartConfig::default()), Err(TooManyClasses));
     }
 }

@@ -151,18 +151,18 @@ mod tests {
 
     #[test]
     fn invalid_configs_do_not_panic_and_finite_speeds_are_limited() {
-        let usual = KartConfig::default();
+        let usual = KartConfig::default;
         for config in [
-            KartConfig { mass: 0.0, ..usual },
-            KartConfig { min_turning_radius: 0.0, ..usual },
-            KartConfig { drag: f32::INFINITY, ..usual },
-            KartConfig { max_driving_force: 1e30, ..usual },
+            KartConfig { mass: 0.0, ..usual() },
+            KartConfig { min_turning_radius: 0.0, ..usual() },
+            KartConfig { drag: f32::INFINITY, ..usual() },
+            KartConfig { max_driving_force: 1e30, ..usual() },
         ] {
             for velocity in [Vec3::ZERO, Vec3::X * 900.0] {
                 let motion = drive(&config, velocity, 3, KartInput::new(1.0, 1.0), 0.5);
                 // The step discards values that are not finite; nothing here may panic.
                 let finite = motion.velocity.is_finite();
-                assert!(!finite || motion.velocity.length() <= usual.max_speed + 1e-3, "{motion:?}");
+                assert!(!finite || motion.velocity.length() <= usual().max_speed + 1e-3, "{motion:?}");
             }
         }
     }

@@ -37,6 +37,8 @@ pub struct KartState {
     pub alive: bool,
     /// Counter of teleports.
     pub teleports: u8,
+    /// Class, which selects the configuration; see [`PawnClass`].
+    pub class: PawnClass,
 }
 
 impl KartState {
@@ -109,13 +111,7 @@ impl KartState {
 
 impl HasStance for KartState {
     fn stance(&self) -> Stance {
-        Stance {
-            feet: self.position,
-            up: Vec3::Y,
-            crouched: false,
-            class: PawnClass::default(),
-            alive: self.alive,
-        }
+        Stance { feet: self.position, up: Vec3::Y, crouched: false, class: self.class, alive: self.alive }
     }
 }
 
@@ -125,7 +121,7 @@ impl<X: Send + Sync + 'static> HasStance for ExtendedState<KartState, X> {
     }
 }
 
-/// A state takes 38 bytes with keys and 40 with an analogue stick.
+/// A state takes 38 bytes with keys and 40 with an analogue stick; a class other than 0 takes one more.
 impl Wire for KartState {
     fn write(&self, w: &mut BitWriter) {
         self.position.write(w);
@@ -137,6 +133,11 @@ impl Wire for KartState {
         w.bool(self.grounded);
         w.bool(self.alive);
         w.bits(u32::from(self.teleports), 8);
+        let has_class = self.class != PawnClass::default();
+        w.bool(has_class);
+        if has_class {
+            self.class.write(w);
+        }
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
@@ -150,6 +151,7 @@ impl Wire for KartState {
             grounded: r.bool()?,
             alive: r.bool()?,
             teleports: r.bits(8)? as u8,
+            class: if r.bool()? { PawnClass::read(r)? } else { PawnClass::default() },
         };
         if state.is_valid() { Ok(state) } else { Err(WireError::Invalid) }
     }
@@ -162,7 +164,8 @@ mod tests {
     fn assert_size_and_round_trip(state: KartState) -> Result<KartState, WireError> {
         let mut w = BitWriter::default();
         state.write(&mut w);
-        assert!(w.len_bits().div_ceil(8) <= 40, "{} bits", w.len_bits());
+        let most = if state.class == PawnClass::default() { 40 } else { 41 };
+        assert!(w.len_bits().div_ceil(8) <= most, "{} bits", w.len_bits());
         KartState::read(&mut BitReader::new(&w.finish()))
     }
 
@@ -174,8 +177,8 @@ mod tests {
         state.heading ^= 0x1234;
         state.spin = -2.481;
         for last_input in [KartInput::new(1.0, -1.0), KartInput::new(0.3, 0.7)] {
-            for grounded in [false, true] {
-                let state = KartState { last_input, grounded, ..state };
+            for (grounded, class) in [(false, PawnClass(0)), (true, PawnClass(0)), (true, PawnClass(255))] {
+                let state = KartState { last_input, grounded, class, ..state };
                 assert_eq!(assert_size_and_round_trip(state), Ok(state));
             }
         }

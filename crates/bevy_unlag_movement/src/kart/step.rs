@@ -65,6 +65,7 @@ pub(super) fn step(
 ) -> KartState {
     // Rapier panics on values that are not finite.
     let Some(dt) = seconds_of(ctx).filter(|_| state.is_valid()) else { return *state };
+    let config = config.class(state.class);
     let first_event = events.len();
     let input = if state.alive { input.clamped() } else { KartInput::default() };
     let velocity = state.velocity.clamp_length_max(config.max_speed);

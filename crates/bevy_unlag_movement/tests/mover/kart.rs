@@ -5,6 +5,7 @@ mod random_driving;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, RigidBody};
+use bevy_unlag_core::PawnClass;
 use bevy_unlag_movement::{
     BaseId, BaseTrack, KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartState, MovementBase,
     Shuttle,
@@ -77,6 +78,35 @@ fn kart_top_speed_is_where_drag_equals_the_drive_force() {
     assert!((last.velocity.x - last.speed()).abs() < 1e-3 && last.position.z.abs() < 0.2, "{last:?}");
     assert!(states.iter().all(|s| s.grounded && HOVER.contains(&s.position.y)));
     assert_eq!(events, []);
+}
+
+/// Against a mutation: without `config.class(state.class)` in `step` of `kart/step.rs`.
+#[test]
+fn kart_of_a_class_has_its_own_speed_and_size() {
+    let mut app =
+        build_with_karts(flat_level().block(Vec3::new(300.0, 0.0, -50.0), Vec3::new(301.0, 3.0, 50.0)));
+    let mut truck = PawnClass(0);
+    tune(&mut app, |config| {
+        let heavy =
+            KartConfig { max_driving_force: 4_000.0, radius: 1.1, half_height: 1.2, ..KartConfig::default() };
+        truck = config.add_class(heavy).expect("there are two classes");
+    });
+    let stops_at = |app: &mut App, class: PawnClass| {
+        let start = KartState { class, ..KartState::at(Vec3::Y * 0.05, EAST) };
+        let (states, _) = run(app, start, 64 * 40, |_, _| FULL);
+        let fastest = states.iter().map(KartState::speed).fold(0.0, f32::max);
+        (fastest, last_state(&states).position.x)
+    };
+    // √((driving force - rolling resistance) / drag), until the wall stops the hull.
+    let expected = |force: f32| ((force - 0.015 * 1_000.0 * 9.81) / 16.0).sqrt();
+    // The last class is unknown, so class 0 applies.
+    for (class, force, radius) in
+        [(PawnClass(0), 10_000.0, 0.7), (truck, 4_000.0, 1.1), (PawnClass(9), 10_000.0, 0.7)]
+    {
+        let (fastest, end) = stops_at(&mut app, class);
+        assert!((fastest - expected(force)).abs() < 0.3, "{class:?}: {fastest} m/s");
+        assert!((end - (300.0 - radius)).abs() < 0.02, "{class:?} stops at {end}");
+    }
 }
 
 #[test]

@@ -147,6 +147,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         // The first pawn belongs to the player that dashes.
         game.run(Duration::from_secs(4));
     }
+    // The landing after the spawn was before the bystander had joined.
+    game.apps_mut().for_each(|app| *app.world_mut().resource_mut::<Shown>() = Shown::default());
     game.clients[0].world_mut().resource_mut::<Acts>().0 = true;
     game.run(TICK * PERIOD * uses);
     // The player stops, and what was sent last arrives.

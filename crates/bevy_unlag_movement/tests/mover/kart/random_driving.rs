@@ -104,7 +104,7 @@ fn kart_steps_partial_ticks_and_survives_invalid_steps_and_configs() {
         KartConfig { max_speed: f32::NAN, ..default() },
         KartConfig { clearance: -5.0, gravity: -9.0, ..default() },
     ] {
-        tune(&mut app, |config| *config = tuning);
+        tune(&mut app, |config| *config = tuning.clone());
         let (states, _) = run(&mut app, start, 64, |i, _| KartInput { steering: (i * 4) as i8, ..FULL });
         assert!(states.iter().all(|s| s.position.is_finite() && s.velocity.is_finite()), "{tuning:?}");
     }
