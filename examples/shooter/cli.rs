@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset, LinkPresets};
 use unlag_examples::{
     args::{self, percent, seconds},
-    dedicated::{OnOff, ServeArgs, TokenArgs},
+    dedicated::{AdminArgs, KeyArgs, OnOff, ServeArgs, TokenArgs},
     screen::WindowArgs,
 };
 
@@ -49,18 +49,29 @@ pub struct Cli {
 pub enum Command {
     /// Run a dedicated server.
     Server(ServeArgs),
-    /// Write a new server key to standard output.
-    Key,
+    /// Write a new server key to standard output, or the keys of a server of a fleet.
+    Key(KeyArgs),
     /// Write a connect token for one client to standard output, as a matchmaker would send it.
     Token(TokenArgs),
+    /// Send a command to a running server.
+    Admin(AdminArgs),
     /// Run a client.
     Client {
         /// Address of a server without a key, such as 192.168.0.7:5000.
-        #[arg(long, value_name = "ADDR", required_unless_present = "token")]
+        #[arg(long, value_name = "ADDR", required_unless_present_any = ["token", "matchmaker"])]
         connect: Option<String>,
         /// File with a connect token for the server; see `shooter token`.
         #[arg(long, value_name = "FILE", conflicts_with = "connect")]
         token: Option<PathBuf>,
+        /// Ask this matchmaker for a match, such as `http://127.0.0.1:8080`; see the example `matchmaker`.
+        #[arg(long, value_name = "URL", conflicts_with_all = ["connect", "token"])]
+        matchmaker: Option<String>,
+        /// Number of players in this process, each of which asks the matchmaker by itself. Only with --headless.
+        #[arg(
+            long, default_value_t = 1, requires = "matchmaker", requires = "headless",
+            value_parser = clap::value_parser!(u64).range(1..=64),
+        )]
+        players: u64,
         /// Run without a window: a script plays, and a table is printed.
         #[arg(long)]
         headless: bool,

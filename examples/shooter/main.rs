@@ -5,6 +5,8 @@
 //! * `shooter --listen`: listen server host in one app; F9 restarts the match.
 //! * `shooter server`, `shooter client --connect ADDR`: a match of separate processes.
 //! * `shooter server --key KEY`, `shooter client --token TOKEN`: the same with connect tokens.
+//! * `shooter client --matchmaker URL`: asks a matchmaker for a match, such as the example `matchmaker`.
+//! * `shooter admin --socket FILE players`: asks a server that was started with `--admin FILE`.
 //! * `shooter --headless`: scripted players fight without a window, and a table is printed.
 
 mod cli;
@@ -32,6 +34,7 @@ use unlag_examples::{
     connection, dedicated,
     hero::Hero,
     match_report::MatchReport,
+    matchmaking,
     reconnect::{self, ReconnectPolicy},
     screen::{self, WindowArgs},
     scripted_player::{self, ScriptedPlayer},
@@ -49,12 +52,18 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<ExitCode, String> {
     match cli.command {
         Some(Command::Server(args)) => dedicated::serve(&args).map(|()| ExitCode::SUCCESS),
-        Some(Command::Key) => dedicated::write_key().map(|()| ExitCode::SUCCESS),
+        Some(Command::Key(args)) => dedicated::write_key(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Token(args)) => dedicated::write_token(&args).map(|()| ExitCode::SUCCESS),
-        Some(Command::Client { connect, token, headless, window, play }) => {
-            let (client, redial) = match (&token, connect) {
-                (Some(file), _) => (dedicated::read_token(file)?, ReconnectPolicy::never()),
-                (None, address) => {
+        Some(Command::Admin(args)) => dedicated::administer(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Client { matchmaker: Some(url), headless: true, players, play, .. }) => Ok(print(
+            &udp_match::play_by_matchmaker(&url, players, play.seconds, play.conditions()?, play.seed),
+            &play,
+        )),
+        Some(Command::Client { connect, token, matchmaker, headless, window, play, .. }) => {
+            let (client, redial) = match (&token, matchmaker, connect) {
+                (Some(file), ..) => (dedicated::read_token(file)?, ReconnectPolicy::never()),
+                (None, Some(url), _) => (matchmaking::ask_alone(&url)?, ReconnectPolicy::never()),
+                (None, None, address) => {
                     reconnect::development_client(connection::parse_address(&address.unwrap_or_default())?)?
                 }
             };

@@ -2,6 +2,47 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
+use bevy_unlag::core::Wire;
+
+/// Map of the arena. Client and server must have the same.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Wire)]
+pub enum ArenaMap {
+    /// Everything: cover, a platform, stairs and a ramp.
+    #[default]
+    Arena,
+    /// The floor and the outer walls.
+    Open,
+}
+
+impl ArenaMap {
+    /// All maps.
+    pub const ALL: [Self; 2] = [Self::Arena, Self::Open];
+
+    /// Returns the name that operators use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Arena => "arena",
+            Self::Open => "open",
+        }
+    }
+
+    /// Returns the map of this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|map| map.name() == name)
+    }
+
+    /// Returns the boxes of the map.
+    #[must_use]
+    pub fn boxes(self) -> Vec<ArenaBox> {
+        let mut all = boxes();
+        if self == Self::Open {
+            all.retain(|part| matches!(part.surface, Surface::Floor | Surface::Wall));
+        }
+        all
+    }
+}
 
 /// Kind of a box, which determines its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,9 +77,7 @@ pub struct ArenaPart(pub ArenaBox);
 /// Half the arena's width and depth, in metres.
 pub const HALF_SIZE: f32 = 20.0;
 
-/// Returns the boxes of the arena.
-#[must_use]
-pub fn boxes() -> Vec<ArenaBox> {
+fn boxes() -> Vec<ArenaBox> {
     let flat = |centre: [f32; 3], half: [f32; 3], surface| ArenaBox {
         centre: centre.into(),
         half: half.into(),
@@ -94,9 +133,10 @@ pub const SPAWNS: [Vec3; 8] = [
     Vec3::new(-8.0, 0.1, -5.0),
 ];
 
-/// Spawns the arena's colliders. Apps with a window add visuals to each [`ArenaPart`].
-pub fn spawn(mut commands: Commands) {
-    for part in boxes() {
+/// Spawns the colliders of the [`ArenaMap`]; without that resource, of the default one. Apps with a window add visuals
+/// to each [`ArenaPart`].
+pub fn spawn(map: Option<Res<ArenaMap>>, mut commands: Commands) {
+    for part in map.map(|map| *map).unwrap_or_default().boxes() {
         commands.spawn((
             ArenaPart(part),
             Transform::from_translation(part.centre).with_rotation(Quat::from_rotation_x(part.slope)),

@@ -31,7 +31,7 @@ pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let found = with_port.to_socket_addrs().map_err(|error| {
         format!("'{shown}' is not an address ({error}); write one like 127.0.0.1:{DEFAULT_PORT}")
     })?;
-    // The server listens on IPv4; a host name may resolve to both families.
+    // A host name may resolve to both families, and a server without IPv6 listens on IPv4 only.
     let found: Vec<_> = found.collect();
     let best = found.iter().find(|address| address.is_ipv4()).or(found.first());
     let best = best.copied().ok_or_else(|| {
@@ -62,10 +62,16 @@ pub fn listen_udp(app: &mut App, port: u16) {
     listen_udp_with_access(app, port, &ServerAccess::development(PROTOCOL_ID));
 }
 
-/// Starts a server on UDP that admits clients according to `access`.
+/// Starts a server on UDP that admits clients according to `access`, over IPv6 and IPv4, or over IPv4 only where the
+/// system has no IPv6.
 pub fn listen_udp_with_access(app: &mut App, port: u16, access: &ServerAccess) {
-    let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
-    let server = app.world_mut().spawn((access.server(), LocalAddr(address), ServerUdp::default())).id();
+    listen_udp_with_socket(app, port, access, ServerUdp::default());
+}
+
+/// Starts a server like [`listen_udp_with_access`] on a socket with other settings.
+pub fn listen_udp_with_socket(app: &mut App, port: u16, access: &ServerAccess, socket: ServerUdp) {
+    let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
+    let server = app.world_mut().spawn((access.server(), LocalAddr(address), socket)).id();
     app.world_mut().trigger(Start { entity: server });
     app.world_mut().flush();
 }
@@ -99,12 +105,8 @@ pub fn connect_udp_with_token(app: &mut App, client: TokenClient, sim: NetSim) {
 
 /// Connects like [`connect_udp_with_token`], from the world of a running app.
 pub(crate) fn connect_udp_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
-    let server = client.server();
-    let local = match server {
-        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
-        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
-    };
-    let link = world.spawn((Client, client, UdpIo::default(), LocalAddr(local), PeerAddr(server), sim)).id();
+    let (local, server) = (LocalAddr(client.local_address()), PeerAddr(client.server()));
+    let link = world.spawn((Client, client, UdpIo::default(), local, server, sim)).id();
     world.trigger(Connect { entity: link });
     world.flush();
 }

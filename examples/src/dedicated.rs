@@ -1,27 +1,29 @@
-//! Command line of a dedicated server: its key, and a stand-in for the matchmaker that issues connect
-//! tokens.
+//! Command line of a dedicated server: its keys, its operator's commands, and a stand-in for the matchmaker that issues
+//! connect tokens.
 
 use std::{
-    io::{ErrorKind, IsTerminal, Write},
+    fs::OpenOptions,
+    io::{self, ErrorKind, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
 use bevy_unlag::{
-    guard::{ConnectTokenRequest, KeyError, ServerKey},
+    guard::{ConnectTokenRequest, ServerKey, ServerKeys},
     net::FastClockRule,
     prelude::{ServerAccess, TokenClient},
     rewind::RewindMode,
 };
-use bevy_unlag_server::say;
+use bevy_unlag_server::{AdminPlugin, MetricsConfig, MetricsPlugin, say, send_admin_command};
 use checked_ron::{OneLine, read_file};
 use clap::{Args, ValueEnum};
-use core::time::Duration;
+use core::{net::SocketAddr, time::Duration};
 
 use crate::{
     app::ServerOptions,
     args,
     connection::{self, DEFAULT_PORT, PROTOCOL_ID},
     logs::{LogFormat, ServerLogs},
+    operation::{Operation, read_keys},
     udp_match,
 };
 
@@ -31,17 +33,33 @@ const TOKEN_BYTES: usize = 2_048;
 /// Options of a dedicated server.
 #[derive(Args, Clone, Debug)]
 pub struct ServeArgs {
-    /// UDP port to listen on.
+    /// UDP port to listen on, over IPv6 and IPv4.
     #[arg(long, default_value_t = DEFAULT_PORT)]
     pub port: u16,
-    /// File with the server's key. Without it the server runs in development mode: any client can join under
-    /// any id.
+    /// File with the server's keys, one a line, the newest first; SIGHUP reads it again. Without it the server runs in
+    /// development mode: any client can join under any id.
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
+    /// Name of this server in its fleet. Only tokens for it are accepted.
+    #[arg(long, value_name = "NAME", requires = "key", value_parser = id)]
+    pub server_id: Option<String>,
+    /// Name of the match that this server plays. Only tokens for it are accepted.
+    #[arg(long, value_name = "NAME", requires = "key", value_parser = id)]
+    pub match_id: Option<String>,
+    /// Play one match of this length, in seconds from the first join, and stop. A match that nobody joins for a
+    /// minute, or that all have left, ends early.
+    #[arg(long, value_name = "SECONDS", value_parser = args::seconds)]
+    pub match_seconds: Option<f64>,
+    /// Take the commands of `shooter admin`. This file gets the address and the secret for it.
+    #[arg(long, value_name = "FILE")]
+    pub admin: Option<PathBuf>,
     /// Public address of this server, such as 203.0.113.7:5000. Only tokens for it are accepted. May be
     /// repeated.
     #[arg(long, value_name = "ADDR", requires = "key")]
     pub public: Vec<String>,
+    /// Number of players that may play at once. Clients beyond it are told that the server is full.
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub max_players: u16,
     /// Whether the server rewinds targets to the shooter's view time (lag compensation).
     #[arg(long, value_enum, default_value_t = OnOff::On)]
     pub rewind: OnOff,
@@ -55,6 +73,10 @@ pub struct ServeArgs {
     /// Whether log lines contain the addresses of clients.
     #[arg(long, value_enum, default_value_t = OnOff::On)]
     pub log_addresses: OnOff,
+    /// Serve metrics for Prometheus and health checks over HTTP at this TCP address, such as 127.0.0.1:9464; port 0
+    /// takes any free one. At another address than 127.0.0.1 everybody who reaches it can read them.
+    #[arg(long, value_name = "ADDR")]
+    pub metrics: Option<SocketAddr>,
 }
 
 /// Options of a connect token.
@@ -66,12 +88,45 @@ pub struct TokenArgs {
     /// Server address that clients connect to.
     #[arg(long, value_name = "ADDR")]
     pub connect: String,
+    /// Name of the server in its fleet, if it has one.
+    #[arg(long, value_name = "NAME", value_parser = id)]
+    pub server_id: Option<String>,
+    /// Name of the match, if the server has one.
+    #[arg(long, value_name = "NAME", value_parser = id)]
+    pub match_id: Option<String>,
     /// Client id that the token is for; a random one by default.
     #[arg(long, value_name = "NUMBER")]
     pub client_id: Option<u64>,
     /// Time within which a client can join with the token, in seconds.
     #[arg(long, default_value_t = 30.0, value_parser = lifetime)]
     pub lifetime: f64,
+}
+
+/// Options of a new key.
+#[derive(Args, Clone, Debug, Default)]
+pub struct KeyArgs {
+    /// File with the fleet's keys, from which the keys of the server --server-id are derived. Without it the key is
+    /// random.
+    #[arg(long, value_name = "FILE", requires = "server_id")]
+    pub fleet: Option<PathBuf>,
+    /// Name of the server in its fleet.
+    #[arg(long, value_name = "NAME", requires = "fleet", value_parser = id)]
+    pub server_id: Option<String>,
+    /// File that gets the key, readable by its owner alone. Without it the key goes to standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// A command for a running server.
+#[derive(Args, Clone, Debug)]
+pub struct AdminArgs {
+    /// File that the server has written: `shooter server --admin FILE`.
+    #[arg(long, value_name = "FILE")]
+    pub socket: PathBuf,
+    /// One of: `players`, `kick ID [REASON]`, `ban ID_OR_ADDRESS MINUTES [REASON]`, `unban ID_OR_ADDRESS`, `map NAME`,
+    /// `say TEXT`, `drain`.
+    #[arg(required = true, trailing_var_arg = true)]
+    pub command: Vec<String>,
 }
 
 /// A switch on the command line.
@@ -96,25 +151,48 @@ fn lifetime(text: &str) -> Result<f64, String> {
     args::number(text, 1.0, 3_600.0)
 }
 
+/// Parses the name of a server or a match, which goes into tokens and logs.
+///
+/// # Errors
+/// Returns what a name may have.
+pub fn id(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if (1..=ConnectTokenRequest::MAX_ID).contains(&text.len()) && text.bytes().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name has 1 to 63 letters, digits, '.', '_' and '-'".to_owned())
+    }
+}
+
 /// Runs the server until the process ends.
 ///
 /// # Errors
-/// Returns one line when the key cannot be read, an address is invalid, or the port is taken.
+/// Returns one line when a file cannot be read or written, an address is invalid, or a port is taken.
 pub fn serve(args: &ServeArgs) -> Result<(), String> {
     let access = match &args.key {
         Some(file) => {
             let addresses =
                 args.public.iter().map(|text| connection::parse_address(text)).collect::<Result<_, _>>()?;
-            ServerAccess { addresses, ..ServerAccess::new(key(file)?, PROTOCOL_ID) }
+            ServerAccess {
+                addresses,
+                server_id: args.server_id.clone(),
+                match_id: args.match_id.clone(),
+                ..ServerAccess::new(read_keys(file)?, PROTOCOL_ID)
+            }
         }
         None => ServerAccess::development(PROTOCOL_ID),
     };
+    let access = ServerAccess { max_clients: args.max_players.into(), ..access };
     let fast_clocks =
         args.kick_fast_clocks.map_or(FastClockRule::Report, |detections| FastClockRule::Kick { detections });
     let logs = ServerLogs { format: args.log_format, hide_addresses: args.log_addresses == OnOff::Off };
     let options = ServerOptions { fast_clocks, logs, ..ServerOptions::game(args.rewind.into()) };
-    udp_match::serve(args.port, &access, options, |port| {
-        if access.key.is_development() {
+    let metrics = args.metrics.map(metrics).transpose()?;
+    let admin = args.admin.as_ref().map(AdminPlugin::open).transpose().map_err(|error| error.to_string())?;
+    let match_time = args.match_seconds.map(Duration::from_secs_f64);
+    let operation = Operation { key_file: args.key.clone(), admin, match_time };
+    udp_match::serve(args.port, &access, options, metrics, operation, |port| {
+        if access.keys.is_development() {
             say(format_args!(
                 "serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}"
             ));
@@ -125,19 +203,31 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
     })
 }
 
+/// Takes the port of the metrics.
+fn metrics(address: SocketAddr) -> Result<MetricsPlugin, String> {
+    MetricsPlugin::bind(MetricsConfig { address }).map_err(|error| {
+        format!("cannot serve metrics at {address} ({error}); choose another address with --metrics")
+    })
+}
+
 /// Writes a connect token to standard output.
 ///
 /// # Errors
 /// Returns one line when the key cannot be read, the address is invalid, or standard output is a terminal or
 /// cannot be written to.
 pub fn write_token(args: &TokenArgs) -> Result<(), String> {
-    let key = key(&args.key)?;
+    let keys = read_keys(&args.key)?;
     let server = connection::parse_address(&args.connect)?;
     let id = args.client_id.unwrap_or_else(connection::random_client_id);
     let lifetime = Duration::from_secs_f64(args.lifetime);
-    let request = ConnectTokenRequest { lifetime, ..ConnectTokenRequest::new(id, server, PROTOCOL_ID) };
-    let token = request.issue(&key).map_err(|error| error.to_string())?;
-    let mut out = std::io::stdout();
+    let request = ConnectTokenRequest {
+        lifetime,
+        server_id: args.server_id.clone(),
+        match_id: args.match_id.clone(),
+        ..ConnectTokenRequest::new(id, server, PROTOCOL_ID)
+    };
+    let token = request.issue(keys.newest()).map_err(|error| error.to_string())?;
+    let mut out = io::stdout();
     if out.is_terminal() {
         return Err("a token is 2048 bytes of binary data; redirect it to a file: > FILE".to_owned());
     }
@@ -146,16 +236,64 @@ pub fn write_token(args: &TokenArgs) -> Result<(), String> {
         .map_err(|error| format!("cannot write the token: {error}"))
 }
 
-/// Writes a new key to standard output.
+/// Writes a new key, or those of a server of a fleet, to standard output or a file.
 ///
 /// # Errors
-/// Returns one line when the operating system provides no random bytes, or standard output cannot be written to.
-pub fn write_key() -> Result<(), String> {
-    let key = ServerKey::random().map_err(|error| error.to_string())?.to_hex();
-    let mut out = std::io::stdout();
-    writeln!(out, "{key}")
+/// Returns one line when the operating system provides no random bytes, the fleet's keys cannot be read, or the output
+/// cannot be written to.
+pub fn write_key(args: &KeyArgs) -> Result<(), String> {
+    let lines: String = match (&args.fleet, &args.server_id) {
+        (Some(file), Some(id)) => {
+            let fleet = read_fleet_keys(file)?;
+            fleet.for_server(id).iter().map(|key| key.to_hex() + "\n").collect()
+        }
+        _ => ServerKey::random().map_err(|error| error.to_string())?.to_hex() + "\n",
+    };
+    if let Some(file) = &args.out {
+        return write_secret(file, &lines)
+            .map_err(|error| format!("cannot write the key to {}: {error}", OneLine::path(file)));
+    }
+    let mut out = io::stdout();
+    write!(out, "{lines}")
         .and_then(|()| out.flush())
         .map_err(|error| format!("cannot write the key: {error}"))
+}
+
+fn write_secret(file: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut out = options.open(file)?;
+    // The mode above is for a new file.
+    #[cfg(unix)]
+    if out.metadata()?.is_file() {
+        out.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    }
+    out.write_all(text.as_bytes())
+}
+
+/// Reads the keys of a fleet.
+///
+/// # Errors
+/// Returns one line when they cannot be read, or are the public one of development mode.
+pub fn read_fleet_keys(file: &Path) -> Result<ServerKeys, String> {
+    let keys = read_keys(file)?;
+    if keys.is_development() {
+        return Err(format!(
+            "{}: this is the public development key; make a secret one with: shooter key",
+            OneLine::path(file)
+        ));
+    }
+    Ok(keys)
+}
+
+/// Sends a command to a running server, and prints its answer.
+///
+/// # Errors
+/// Returns one line when the server does not answer, or refuses.
+pub fn administer(args: &AdminArgs) -> Result<(), String> {
+    send_admin_command(&args.socket, &args.command.join(" ")).map(say)
 }
 
 /// Reads a connect token from a file.
@@ -174,16 +312,16 @@ pub fn read_token(file: &Path) -> Result<TokenClient, String> {
     TokenClient::new(&bytes).map_err(|error| format!("{shown}: {error}"))
 }
 
-fn key(file: &Path) -> Result<ServerKey, String> {
-    ServerKey::from_file(file).map_err(|error| match error {
-        KeyError::Text | KeyError::Zero => format!("{}: {error}", OneLine::path(file)),
-        _ => error.to_string(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn taken_port_of_the_metrics_is_named_with_its_flag() {
+        let taken = metrics(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
+        let line = metrics(taken.address()).err().unwrap_or_default();
+        assert!(line.contains(&taken.address().to_string()) && line.ends_with("with --metrics"), "{line}");
+    }
 
     #[test]
     fn advice_to_write_a_token_is_given_only_for_a_missing_file() {
@@ -207,11 +345,26 @@ mod tests {
     }
 
     #[test]
-    fn key_file_without_a_key_is_named() {
-        let file = std::env::temp_dir().join(format!("no_key_{}", std::process::id()));
-        std::fs::write(&file, "no key").expect("a file");
-        let line = key(&file).err().unwrap_or_default();
+    fn name_is_short_and_plain() {
+        for name in ["eu-1", "fleet-x7k.2_b", "A", &"a".repeat(63)] {
+            assert_eq!(id(name), Ok(name.to_owned()));
+        }
+        for name in ["", "eu 1", "é", "a/b", "a\nb", &"a".repeat(64)] {
+            assert!(id(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn development_key_is_no_key_of_a_fleet() {
+        let file = std::env::temp_dir().join(format!("fleet_key_{}", std::process::id()));
+        let read = |key: &ServerKey| {
+            std::fs::write(&file, key.to_hex()).expect("a file");
+            read_fleet_keys(&file)
+        };
+        let secret = ServerKey::random().expect("random bytes");
+        assert_eq!(read(&secret), Ok(secret.into()));
+        let line = read(&ServerKey::development()).err().unwrap_or_default();
         std::fs::remove_file(&file).expect("it goes");
-        assert!(line.contains("no_key_") && line.contains("64 hexadecimal digits"), "{line}");
+        assert!(line.contains("fleet_key_") && line.contains("shooter key"), "{line}");
     }
 }

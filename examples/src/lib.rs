@@ -4,6 +4,7 @@
 //! * [`rules`]: health, death and respawn: the minimum of a game.
 //! * [`hero`]: the soldier with abilities that people play; [`karts`]: vehicles.
 //! * [`app`]: builders of a server app and a client app; [`connection`] connects them.
+//! * [`maps`]: maps and texts that an operator changes and says on a running server.
 //! * [`markers`]: map markers that players place, sent as game-defined messages.
 //! * [`scripted_player`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
 //! * [`shot_stats`]: hits drawn by the client compared with hits confirmed by the server.
@@ -12,6 +13,9 @@
 //!   reconnection of its clients.
 //! * [`match_report`]: the table and the JSON report of a match; [`match_end`]: why a client's match ended.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
+//! * [`operation`]: keys that are read again, the operator's commands, the end of a server's only match.
+//! * [`match_rules`]: the match that a server of a fleet is allocated for.
+//! * [`matchmaking`]: requests to a matchmaker, over HTTP ([`http_client`]); [`matchmaker`]: one that takes them.
 //! * [`logs`]: log settings.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
 //! * [`kart`]: a kart race that does not use the shooter.
@@ -24,12 +28,18 @@ pub mod args;
 pub mod connection;
 pub mod dedicated;
 pub mod hero;
+pub mod http_client;
 pub mod kart;
 pub mod karts;
 pub mod logs;
+pub mod maps;
 pub mod markers;
 pub mod match_end;
 pub mod match_report;
+pub mod match_rules;
+pub mod matchmaker;
+pub mod matchmaking;
+pub mod operation;
 pub mod reconnect;
 pub mod rules;
 #[cfg(feature = "window")]

@@ -11,14 +11,14 @@ use bevy_unlag::{
     weapons::{Dead, HealthPlugin, Respawn, RespawnDue, WeaponSystems},
 };
 
-use crate::{arena, karts, markers};
+use crate::{arena, karts, maps, markers};
 
 /// Time between a death and the end of the dead player's moves. Allows trades (mutual kills).
 const TRADE_WINDOW: Duration = Duration::from_millis(500);
 
 /// Registers the game's components and messages. Client and server both add it, after the suite's plugins.
 pub fn protocol(app: &mut App) {
-    app.add_plugins(markers::plugin);
+    app.add_plugins((markers::plugin, maps::protocol));
     karts::protocol(app);
 }
 

@@ -13,14 +13,16 @@ use std::{
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    guard::{JoinRefused, KickedByServer},
+    guard::{JoinRefused, KickReason, KickedByServer},
     link_conditioner::LinkConditions,
     net::{ProtocolMismatch, RateMismatch, ServerShutdown, SetupMismatch},
     prediction::PredictionDebug,
     prelude::*,
     rewind::{EvidenceLog, ShotEvidence},
 };
-use bevy_unlag_server::{SignalPlugin, WatchdogPlugin, say_error};
+use bevy_unlag_agones::AgonesPlugin;
+use bevy_unlag_server::{MetricsPlugin, SignalPlugin, WatchdogPlugin, say_error};
+use checked_ron::OneLine;
 use lightyear::prelude::{Client, Connected};
 
 use crate::{
@@ -29,8 +31,11 @@ use crate::{
     connection,
     hero::AnyPlayer,
     logs,
+    maps::OperatorText,
     match_end::{self, EndReason, MatchEnd},
     match_report::{self, MatchReport, PlayerReport},
+    match_rules, matchmaking,
+    operation::Operation,
     reconnect::{self, ReconnectPolicy},
     scripted_player::ScriptedPlayer,
 };
@@ -111,8 +116,9 @@ impl ServerThread {
     }
 }
 
-/// Runs a dedicated server on `port`, and passes the bound port to `ready`. SIGTERM or Ctrl-C starts a drain, see
-/// [`SignalPlugin`]; the function returns when it is over.
+/// Runs a dedicated server on `port`, with `metrics` if any and what its operator wants, and passes the bound port to
+/// `ready`. SIGTERM or Ctrl-C starts a drain, see [`SignalPlugin`]; the function returns when it is over. With the sidecar
+/// of Agones it is a server of a fleet, see [`AgonesPlugin`].
 ///
 /// # Errors
 /// Returns one line when the port is taken.
@@ -120,10 +126,18 @@ pub fn serve(
     port: u16,
     access: &ServerAccess,
     options: ServerOptions,
+    metrics: Option<MetricsPlugin>,
+    operation: Operation,
     ready: impl FnOnce(u16),
 ) -> Result<(), String> {
     let mut app = app::server(options);
-    app.add_plugins((logs::server_log_plugin(options.logs.format), SignalPlugin::default(), WatchdogPlugin));
+    let signals = SignalPlugin { reloads: operation.reloads() };
+    app.add_plugins((logs::server_log_plugin(options.logs.format), signals, WatchdogPlugin));
+    operation.add_to(&mut app);
+    app.add_plugins((AgonesPlugin, match_rules::plugin));
+    if let Some(metrics) = metrics {
+        app.add_plugins(metrics);
+    }
     app_threads::serve(&mut app, port, access, ready, |app| app.should_exit().is_none())
 }
 
@@ -208,6 +222,33 @@ pub fn play_as(
     Ok(PlayerReport { end, ..report })
 }
 
+/// Plays scripted players in threads, each of which asks a matchmaker for a match by itself. The end of a player that did
+/// not get into a match is in its report, too.
+#[must_use]
+pub fn play_by_matchmaker(
+    url: &str,
+    players: u64,
+    seconds: f64,
+    conditions: LinkConditions,
+    seed: u64,
+) -> MatchReport {
+    let start = |i: u64| {
+        let (url, seed) = (url.to_owned(), seed.wrapping_mul(1_000_003).wrapping_add(i));
+        let player =
+            PlayerOptions { player: i + 1, seed, conditions, server: ServerOptions::game(default()) };
+        thread::spawn(move || {
+            let token = matchmaking::ask_alone(&url)?;
+            play_as(token, ReconnectPolicy::never(), player, seconds)
+        })
+    };
+    let threads: Vec<_> = (0..players).map(start).collect();
+    let end = |thread: thread::JoinHandle<Result<PlayerReport, String>>| {
+        let played = thread.join().unwrap_or_else(|_| Err("a player's thread panicked".to_owned()));
+        played.unwrap_or_else(|line| PlayerReport { end: EndReason::NoAnswer.because(line), ..default() })
+    };
+    MatchReport { players: threads.into_iter().map(end).collect() }
+}
+
 /// Monitor of a client's connection.
 #[derive(Resource, Clone, Debug)]
 pub struct ConnectionMonitor {
@@ -246,18 +287,26 @@ impl ConnectionMonitor {
         if let Some(line) = mismatch {
             return Some(EndReason::Mismatch.because(format!("at {server}: {line}")));
         }
-        if let Some(line) = first::<KickedByServer>(world) {
-            return Some(EndReason::Kicked.because(format!("at {server}: {line}")));
+        if let Some(kicked) = world.resource_mut::<Messages<KickedByServer>>().drain().next() {
+            return Some(match kicked.0 {
+                KickReason::Shutdown => {
+                    EndReason::ServerShutdown.because(format!("the server at {server} has stopped"))
+                }
+                _ => EndReason::Kicked.because(format!("at {server}: {kicked}")),
+            });
         }
         if let Some(shutdown) = world.resource_mut::<Messages<ServerShutdown>>().drain().last() {
             self.notice = Some(shutdown.to_string());
             self.redial.stop_reconnecting();
         }
+        if let Some(said) = world.resource_mut::<Messages<Received<OperatorText>>>().drain().last() {
+            self.notice = Some(format!("operator: {}", OneLine::new(&said.message.0, 400)));
+        }
         if let Some(mismatch) = world.resource_mut::<Messages<SetupMismatch>>().drain().last() {
             self.notice = Some(mismatch.to_string());
         }
-        if let Some(JoinRefused(fatal_error)) = world.resource_mut::<Messages<JoinRefused>>().drain().next() {
-            let line = format!("the server at {server} refused the connection: {fatal_error}");
+        if let Some(refused) = world.resource_mut::<Messages<JoinRefused>>().drain().next() {
+            let line = format!("the server at {server} refused the connection: {refused}");
             return Some(EndReason::Refused.because(line));
         }
         let connected =

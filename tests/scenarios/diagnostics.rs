@@ -103,6 +103,30 @@ fn virtual_time_changed_by_another_system_is_reported() {
 }
 
 #[test]
+fn virtual_time_paused_by_another_system_is_reported_during_a_connection_only() {
+    let pause = |app: &mut App| {
+        app.add_systems(Update, |mut time: ResMut<Time<Virtual>>, mut frame: Local<u32>| {
+            *frame += 1;
+            if *frame == 200 {
+                time.pause();
+            }
+        });
+    };
+    let (_, client) = run_pair(default(), pause, |_| ());
+    let [(SetupIssue::GameSpeedOverridden, sentence)] = &client[..] else { panic!("{client:?}") };
+    assert!(sentence.contains("paused") && sentence.contains("GameSpeed to 0"), "{sentence}");
+
+    let mut alone = app::scripted_client(3, default());
+    alone.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
+    pause(&mut alone);
+    bevy_unlag_testkit::finish(&mut alone);
+    for _ in 0..400 {
+        alone.update();
+    }
+    assert_eq!(reported_issues(&alone), [], "a menu may pause");
+}
+
+#[test]
 fn pawn_transform_written_by_another_system_is_reported_unless_disabled() {
     let fall = |world: &mut World| {
         for mut at in world.query_filtered::<&mut Transform, With<LocalControl>>().iter_mut(world) {

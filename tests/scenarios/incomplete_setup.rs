@@ -96,7 +96,7 @@ fn class_that_a_model_does_not_have_is_named_once() {
     let reported = reported(&game.server);
     assert_eq!(reported.len(), 2, "{reported:?}");
     assert!(reported.iter().all(|(issue, _)| *issue == SetupIssue::UnknownClass), "{reported:?}");
-    for parts in [["Capsule", "class 9"], ["Kart", "class 1"]] {
+    for parts in [["CapsuleModel", "class 9"], ["KartModel", "class 1"]] {
         let named = |line: &str| parts.iter().all(|part| line.contains(part));
         assert!(reported.iter().any(|(_, line)| named(line)), "{parts:?} in {reported:?}");
     }

@@ -1,5 +1,6 @@
 //! End-to-end tests over netcode, on in-process channels with simulated link conditions and on UDP.
 
+mod admin;
 mod agreement;
 mod bandwidth;
 mod bases;
@@ -20,6 +21,7 @@ mod heroes;
 mod incomplete_model;
 mod incomplete_setup;
 mod ingress;
+mod kart_classes;
 mod karts;
 mod lightyear_guest;
 mod log_lines;

@@ -29,6 +29,8 @@ fn characters() -> Characters {
 struct Shown {
     cues: Vec<(MoveCue, f32)>,
     dashes: usize,
+    /// Frames in which the pawn was in a custom mode: that of the dash.
+    custom_frames: usize,
 }
 
 fn game(app: &mut App) {
@@ -44,6 +46,7 @@ fn record(
     mut cues: MessageReader<PawnEvent<MoveCue>>,
     mut dashes: MessageReader<PawnEvent<DashCue>>,
     pawns: Query<(&NetId, Option<&DrawnPose>)>,
+    modes: Query<(&NetId, &MovementMode)>,
     mut shown: ResMut<Shown>,
 ) {
     for cue in cues.read() {
@@ -51,6 +54,8 @@ fn record(
             shown.cues.push((cue.event, drawn.map_or(0.0, |drawn| drawn.pose.position.y)));
         }
     }
+    let in_custom = modes.iter().filter(|(id, mode)| id.0 == 1 && matches!(**mode, MovementMode::Custom(_)));
+    shown.custom_frames += in_custom.count();
     shown.dashes += dashes.read().filter(|dash| pawns.get(dash.pawn).is_ok_and(|(id, _)| id.0 == 1)).count();
 }
 
@@ -111,6 +116,10 @@ fn play(round_trip: u64, loss: f32, force_corrections: bool, seconds: u64) -> St
     game
 }
 
+/// Whether the player of the first client holds the crouch button.
+#[derive(Resource, Default)]
+struct Crouches(bool);
+
 fn count(app: &App, cue: fn(&MoveCue) -> bool) -> usize {
     app.world().resource::<Shown>().cues.iter().filter(|(shown, _)| cue(shown)).count()
 }
@@ -127,6 +136,8 @@ fn events_play_once_on_every_screen_under_loss_and_forced_corrections() {
     assert!(dashes[0] >= 17, "{dashes:?}");
     assert_eq!(dashes[0], dashes[2], "{dashes:?}");
     assert!(dashes[1].abs_diff(dashes[0]) <= 1, "{dashes:?}");
+    let custom_frames = apps.map(|app| app.world().resource::<Shown>().custom_frames);
+    assert!(custom_frames.iter().all(|frames| *frames > 10), "the mode of the dash: {custom_frames:?}");
 }
 
 #[test]
@@ -144,15 +155,52 @@ fn bystander_hears_a_jump_when_it_sees_the_pawn_leave_the_ground() {
 }
 
 #[test]
-fn remote_swimmer_and_late_joiner_know_the_mode_and_the_class() {
+fn bystander_sees_a_pawn_crouch_and_stand_up_again() {
+    let mut game = SteppedApps::new(server(false));
+    for index in 0..2 {
+        let mut client = client(false);
+        client.init_resource::<Crouches>().add_systems(
+            PreUpdate,
+            |crouches: Res<Crouches>, mut own: Query<&mut InputAccumulator>| {
+                own.iter_mut().for_each(|mut input| input.crouch(crouches.0));
+            },
+        );
+        let mut sim = NetSim::new(index);
+        sim.set(LinkConditions { latency: Duration::from_millis(50), loss: 0.02, ..default() });
+        game.join_over(client, sim).expect("the client joins");
+        game.run(Duration::from_secs(1));
+    }
+    for crouches in [false, true, false] {
+        game.clients[0].world_mut().resource_mut::<Crouches>().0 = crouches;
+        game.run(Duration::from_secs(1));
+        let world = game.clients[1].world_mut();
+        let mut pawns = world.query::<(&NetId, &DrawnPose)>();
+        for (id, drawn) in pawns.iter(world) {
+            let expected = if crouches && id.0 == 1 { 1.0 } else { 0.0 };
+            assert!((drawn.pose.crouch - expected).abs() < 0.01, "{id:?}: {}", drawn.pose.crouch);
+        }
+    }
+}
+
+#[test]
+fn everybody_and_a_late_joiner_know_a_swimmer_and_a_flyer_and_their_class() {
     let mut game = play(100, 0.0, false, 2);
     let world = game.server.world_mut();
     let mut pawns = world.query::<(Entity, &NetId, &mut <Dasher as MoveModel>::State)>();
-    let pawn = pawns.iter_mut(world).find(|(_, id, _)| id.0 == 1).map(|(pawn, _, mut state)| {
-        state.body.body.teleport_to(Vec3::new(100.0, 1.0, 0.0));
-        pawn
-    });
-    world.entity_mut(pawn.expect("the pawn is there")).insert(PawnClass(0));
+    let mut both = Vec::new();
+    for (pawn, id, mut state) in pawns.iter_mut(world) {
+        let body = &mut state.body.body;
+        if id.0 == 1 {
+            body.teleport_to(Vec3::new(100.0, 1.0, 0.0));
+        } else {
+            body.teleport_to(Vec3::new(-40.0, 5.0, 0.0));
+            body.mode = MovementMode::Flying;
+        }
+        both.push(pawn);
+    }
+    for pawn in both {
+        world.entity_mut(pawn).insert(PawnClass(0));
+    }
     game.run(Duration::from_secs(2));
     let mut sim = NetSim::new(9);
     sim.set(LinkConditions { latency: Duration::from_millis(50), ..default() });
@@ -161,7 +209,10 @@ fn remote_swimmer_and_late_joiner_know_the_mode_and_the_class() {
     for (number, app) in game.apps_mut().enumerate().filter(|(number, _)| *number != 1) {
         let world = app.world_mut();
         let mut pawns = world.query::<(&NetId, &MovementMode, &PawnClass)>();
-        let shown = pawns.iter(world).find(|(id, ..)| id.0 == 1).map(|(_, mode, class)| (*mode, *class));
-        assert_eq!(shown, Some((MovementMode::Swimming, PawnClass(0))), "app {number}");
+        for (wanted, mode) in [(1, MovementMode::Swimming), (2, MovementMode::Flying)] {
+            let pawn = pawns.iter(world).find(|(id, ..)| id.0 == wanted);
+            let shown = pawn.map(|(_, mode, class)| (*mode, *class));
+            assert_eq!(shown, Some((mode, PawnClass(0))), "pawn {wanted} on app {number}");
+        }
     }
 }

@@ -70,7 +70,7 @@ fn public_types_are_reflected_and_registered() {
     let registries = apps.each_ref().map(|app| app.world().resource::<AppTypeRegistry>().read());
     // The tests of the other crates name their registered types.
     let registered = ["bevy_unlag", "bevy_unlag_lightyear", "lightyear_guard"];
-    let others = ["core", "movement", "prediction", "smoothing", "rewind", "weapons", "server"];
+    let others = ["core", "movement", "prediction", "smoothing", "rewind", "weapons", "server", "agones"];
     let others = others.map(|name| format!("bevy_unlag_{name}"));
     let (mut found, mut faults) = (Vec::new(), Vec::new());
     for crate_name in registered.into_iter().chain(others.iter().map(String::as_str)) {

@@ -3,6 +3,7 @@
 mod fresh_token;
 mod invalid_tokens;
 mod keys;
+mod places;
 mod simultaneous_tokens;
 
 use core::time::Duration;
@@ -27,6 +28,8 @@ struct TokenServer {
     app: App,
     listener: Entity,
     access: ServerAccess,
+    /// The host of the next client.
+    host: Ipv4Addr,
     /// The port of the next client.
     port: u16,
 }
@@ -55,7 +58,7 @@ impl TokenServer {
         );
         let listener = bevy_unlag_testkit::listen_with_access(&mut app, access);
         bevy_unlag_testkit::finish(&mut app);
-        Self { app, listener, access: access.clone(), port: 1 }
+        Self { app, listener, access: access.clone(), host: Ipv4Addr::LOCALHOST, port: 1 }
     }
 
     fn request(&self, client_id: u64) -> ConnectTokenRequest {
@@ -65,7 +68,7 @@ impl TokenServer {
     }
 
     fn token(&self, client_id: u64) -> Vec<u8> {
-        self.request(client_id).issue(&self.access.key).expect("a token")
+        self.request(client_id).issue(self.access.keys.newest()).expect("a token")
     }
 
     /// Creates a client that connects with `token`, from its own address.
@@ -76,7 +79,7 @@ impl TokenServer {
         client.add_systems(
             Update,
             |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<ReceivedRefusals>| {
-                refused.0.extend(heard.read().map(|refused| refused.0));
+                refused.0.extend(heard.read().map(|refused| refused.reason));
             },
         );
         client.add_systems(
@@ -92,7 +95,7 @@ impl TokenServer {
 
     fn dial(&mut self, client: &mut App, token: &[u8], conditions: LinkConditions) {
         let sim = NetSim::new(u64::from(self.port) * 7 + 3).with(conditions);
-        let from = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let from = SocketAddr::from((self.host, self.port));
         self.port += 1;
         let token = TokenClient::new(token).expect("a token");
         bevy_unlag_testkit::join_with_token(&mut self.app, self.listener, client, token, from, sim);

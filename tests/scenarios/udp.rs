@@ -1,6 +1,6 @@
 //! Matches and connection errors over real UDP sockets.
 
-use std::net::UdpSocket;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use bevy_unlag::link_conditioner::LinkConditions;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
@@ -28,6 +28,25 @@ fn udp_fight_has_at_least_95_percent_hit_agreement() {
     }
     let total = report.total();
     assert!(total.agreed * 100 >= total.drawn * 95, "{}", report.table());
+}
+
+#[test]
+fn client_joins_over_ipv6_and_another_over_ipv4() {
+    let server = ServerThread::start(0, ServerOptions::default()).unwrap_or_else(|line| panic!("{line}"));
+    let mut hosts = vec![IpAddr::from(Ipv4Addr::LOCALHOST)];
+    // Not on machines without IPv6.
+    hosts.extend(
+        UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok().then_some(IpAddr::from(Ipv6Addr::LOCALHOST)),
+    );
+    let play = |(number, host)| {
+        let address = SocketAddr::new(host, server.address.port());
+        std::thread::spawn(move || udp_match::play(address, player(number), 1.0))
+    };
+    let players: Vec<_> = (1..).zip(hosts).map(play).collect();
+    for played in players {
+        let report = played.join().expect("no panic").unwrap_or_else(|line| panic!("{line}"));
+        assert!(report.moves > 50 && report.acks > 20, "{report:?}");
+    }
 }
 
 #[test]
@@ -60,7 +79,7 @@ fn junk_datagrams_leave_the_server_running() {
 fn missing_server_is_reported_in_one_line() {
     // A port without a listener.
     let port = connection::check_port_is_free(0).unwrap_or_else(|line| panic!("{line}"));
-    let nobody = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    let nobody = SocketAddr::from(([127, 0, 0, 1], port));
     let line = udp_match::play(nobody, player(1), 1.0).expect_err("no server listens");
     assert!(line.contains("no server answers") && line.contains("shooter server"), "{line}");
     assert_eq!(line.lines().count(), 1, "{line}");

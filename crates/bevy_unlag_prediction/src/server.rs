@@ -310,6 +310,7 @@ pub(crate) fn run_moves<M: MoveModel>(
         }
         queue.expected_state = Some(*state);
         stats.delay = queue.delay();
+        stats.queued_moves = queue.queued_moves() as u32;
         stats.loss = queue.loss().unwrap_or(0.0);
     }
 }

@@ -63,6 +63,8 @@ pub struct PredictionStats {
     pub largest_delay: i32,
     /// Server: ticks from a move's own tick to the server tick in which it is due.
     pub delay: i32,
+    /// Server: number of received moves that have not run yet.
+    pub queued_moves: u32,
     /// Server: share of packets lost on the uplink, 0 to 1.
     pub loss: f32,
     /// Client: round trip, measured with acknowledgements of own moves and smoothed over about a quarter of

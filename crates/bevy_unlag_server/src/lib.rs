@@ -1,18 +1,35 @@
-//! Operation of dedicated servers: life cycle, signals, watchdog.
+//! Operation of dedicated servers: life cycle, signals, watchdog, metrics, admin commands.
 //!
 //! * [`ServerLifeCyclePlugin`]: the resource [`ServerState`], which games read and write. A drain lets nobody in,
 //!   informs the players, and ends the app.
 //! * [`SignalPlugin`]: SIGTERM and SIGINT start a drain, SIGHUP reloads.
 //! * [`WatchdogPlugin`]: a thread that notices when the app's updates stand still; [`ServerHealth`] is for monitors.
+//! * `MetricsPlugin`, with the feature `metrics`: metrics for Prometheus and the health of the server, over HTTP.
+//! * `AdminPlugin`, with the feature `admin`: an operator sees players, kicks, bans, changes the map and drains, over a
+//!   `RequestServer` on the loopback interface.
 //! * [`say`] and [`say_error`] print lines that may be lost: a closed terminal or a full disk ends no server.
 
+#[cfg(feature = "admin")]
+mod admin;
 mod console;
 mod life_cycle;
+#[cfg(feature = "metrics")]
+mod metrics;
+#[cfg(any(feature = "admin", feature = "metrics"))]
+mod request_server;
 mod signals;
 mod watchdog;
 
+#[cfg(feature = "admin")]
+pub use admin::{
+    AdminAnswer, AdminCommand, AdminError, AdminPlugin, AdminRequest, InvalidAdminCommand, send_admin_command,
+};
 pub use console::{say, say_error};
 pub use life_cycle::{LifeCycleConfig, ServerLifeCyclePlugin, ServerState};
+#[cfg(feature = "metrics")]
+pub use metrics::{MetricsConfig, MetricsPlugin};
+#[cfg(any(feature = "admin", feature = "metrics"))]
+pub use request_server::{RequestForm, RequestId, RequestLimits, RequestServer};
 pub use signals::{ReloadSettings, SignalPlugin};
 pub use watchdog::{ServerHealth, WatchdogConfig, WatchdogPlugin};
 

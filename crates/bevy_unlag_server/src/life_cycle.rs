@@ -104,7 +104,7 @@ impl Plugin for ServerLifeCyclePlugin {
 struct AnnouncedStop(Option<Duration>);
 
 /// Players that a drain waits for.
-type Player = (With<ClientOf>, With<Connected>, Without<HostClient>);
+pub(crate) type Player = (With<ClientOf>, With<Connected>, Without<HostClient>);
 
 fn advance(
     time: Res<Time<Real>>,

@@ -80,7 +80,9 @@ pub use shot_messages::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
 pub use shot_validation::SpreadSecret;
 pub use spread::{MAX_PELLETS, SpreadCone, pellet_offset};
 pub use system_sets::WeaponSystems;
-pub use verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict, TargetCount};
+pub use verdict::{
+    Damage, HitList, RefusedShots, ShotRefusal, ShotResolved, ShotResult, ShotVerdict, TargetCount,
+};
 pub use weapon::{
     Ammo, Bounce, DamageTable, Falloff, FireMode, Projectile, Recoil, Reload, Shot, Splash, Spread,
     SpreadSource, Weapon, WeaponId,

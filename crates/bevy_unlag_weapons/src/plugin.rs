@@ -19,7 +19,7 @@ use crate::{
     shot_messages::Tracer,
     shot_validation::{self, SpreadSecret},
     system_sets::WeaponSystems,
-    verdict::{Damage, ShotVerdict},
+    verdict::{Damage, ShotResolved, ShotVerdict},
     weapon_extension::WithWeapons,
 };
 
@@ -53,6 +53,7 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             .add_message::<StepEvent<WithWeapons<M>>>()
             .add_message::<ShotFired>()
             .add_message::<ShotVerdict>()
+            .add_message::<ShotResolved>()
             .add_message::<Damage>()
             .add_message::<Tracer>()
             .add_systems(

@@ -5,6 +5,8 @@ mod checks;
 mod shot_hits;
 mod view_time;
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{
@@ -19,7 +21,7 @@ use crate::{
     hit_claims::LastClaims,
     projectile::{LaunchView, PendingLaunch, PendingLaunches},
     shot_messages::{OutgoingShotMessages, ShotMessage, Tracer},
-    verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict},
+    verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResolved, ShotResult, ShotVerdict},
     weapon::{Shot, SpreadSource, Weapon},
     weapon_extension::{PredictedShot, WeaponEvent, WithWeapons},
 };
@@ -62,6 +64,7 @@ pub(crate) struct ShotOutput<'w, 's> {
     damage: MessageWriter<'w, Damage>,
     tracers: MessageWriter<'w, Tracer>,
     verdicts: MessageWriter<'w, ShotVerdict>,
+    resolved: MessageWriter<'w, ShotResolved>,
     pawns: Query<
         'w,
         's,
@@ -75,6 +78,11 @@ impl ShotOutput<'_, '_> {
         if let Ok((_, Some(mut refused), _)) = self.pawns.get_mut(shooter) {
             refused.count(why);
         }
+    }
+
+    /// Reports a result of a shot on this server.
+    pub fn report(&mut self, resolved: ShotResolved) {
+        self.resolved.write(resolved);
     }
 
     /// Sends a verdict to the shooter, local or remote.
@@ -139,8 +147,10 @@ pub(crate) fn resolve_shots<M: MoveModel>(
             WeaponEvent::NotFired { shot, why } => {
                 let why = (*why).into();
                 output.count(step.entity, why);
-                let result = ShotResult::Refused(why);
-                output.send_verdict(step.entity, ShotVerdict { shot: *shot, result, clamped: false });
+                let verdict = ShotVerdict { shot: *shot, result: ShotResult::Refused(why), clamped: false };
+                let shooter = step.entity;
+                output.report(ShotResolved { shooter, verdict, is_impact: false, rewind: None });
+                output.send_verdict(shooter, verdict);
             }
             _ => {}
         }
@@ -176,6 +186,8 @@ struct ResolvedShot {
     eye: Vec3,
     /// Seed of the spread.
     seed: u16,
+    /// Age of the poses against which it was tested; `None` for the present.
+    rewind: Option<Duration>,
     /// The projectile to be launched, if any.
     launch: Option<PendingLaunch>,
 }
@@ -229,6 +241,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
             (log, then.evidence(eye, way, weapon.range()))
         });
         let clamped = admitted.moved || then.time().clamped() || eye != seen.eye;
+        let rewind = context.clocks.age(then.time().used);
         let claimed = scratch.claims.of(&context.rules.claims, (step.entity, round.number), &round.fire);
         let seed = match weapon.spread.source {
             SpreadSource::Server => crate::spread::secret_seed(context.secret.0, round.seed, round.number),
@@ -242,6 +255,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
                 spared,
                 from: eye,
                 at: then.time().used,
+                rewind,
                 seen: LaunchView::of(view.as_ref()),
                 clamped,
             }),
@@ -259,7 +273,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
             let notes = EvidenceNotes { claimed: seen.time, claim, refused: None };
             log.record(ShotEvidence { shooter: Some(self.id), shot: round.shot.0, notes, ..record });
         }
-        Ok(ResolvedShot { clamped, eye, seed, launch })
+        Ok(ResolvedShot { clamped, eye, seed, rewind, launch })
     }
 
     fn emit(
@@ -272,17 +286,18 @@ impl<M: MoveModel> PendingShot<'_, M> {
     ) {
         let Self { step, round, weapon, id } = *self;
         let (shooter, shot) = (step.entity, round.shot);
-        let mut send_verdict = |output: &mut ShotOutput, result, clamped| {
+        let mut send_verdict = |output: &mut ShotOutput, result, clamped, rewind| {
             let verdict = ShotVerdict { shot, result, clamped };
+            output.report(ShotResolved { shooter, verdict, is_impact: false, rewind });
             if !weapon.is_beam() || beams.is_change(shooter, &verdict) {
                 output.send_verdict(shooter, verdict);
             }
         };
-        let ResolvedShot { clamped, eye, seed, launch } = match resolved {
+        let ResolvedShot { clamped, eye, seed, rewind, launch } = match resolved {
             Ok(resolved) => resolved,
             Err(why) => {
                 output.count(shooter, why);
-                send_verdict(output, ShotResult::Refused(why), false);
+                send_verdict(output, ShotResult::Refused(why), false, None);
                 return;
             }
         };
@@ -293,7 +308,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
         write_damage(hits.struck(), (shooter, round.weapon, shot), output);
         let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
         let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
-        send_verdict(output, result, clamped);
+        send_verdict(output, result, clamped, rewind);
         if let Some(trail) = hits.trail(round, weapon, (eye, seed), &context.query) {
             output.send_tracer(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
         }

@@ -1,5 +1,7 @@
 //! Verdicts of the server on shots, and the damage that they cause.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, Wire, WireError};
 use bevy_unlag_rewind::HitGroup;
@@ -222,6 +224,22 @@ pub struct ShotVerdict {
     pub clamped: bool,
     /// Result of the shot.
     pub result: ShotResult,
+}
+
+/// The server has resolved a shot, for statistics and the rules of a game. Written on the server: once for each shot,
+/// of beams in every tick, and once more when a projectile ends.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Message, Debug)]
+pub struct ShotResolved {
+    /// The shooter.
+    pub shooter: Entity,
+    /// The verdict.
+    pub verdict: ShotVerdict,
+    /// Whether this is the end of a projectile, whose launch was reported before.
+    pub is_impact: bool,
+    /// Age of the poses against which the shot was tested, or its projectile launched: the time from there to the
+    /// server's tick. `None` if it was tested against the present, refused, or is an impact.
+    pub rewind: Option<Duration>,
 }
 
 /// Damage of a shot to one target, for the game to apply; written on the server, once per target of a shot.

@@ -10,7 +10,9 @@
 mod channel_rules;
 mod content;
 mod datagram_filter;
+mod host;
 pub(crate) mod kick;
+mod kick_text;
 mod limits;
 mod log_limiter;
 mod packet;
@@ -37,8 +39,10 @@ use crate::{
 };
 
 pub use channel_rules::{BindMessage, BoundMessages};
+pub(crate) use host::host;
 pub use kick::PendingKick;
 pub use kick::{Kick, KickReason, Kicked, KickedByServer, SetupDifference};
+pub use kick_text::KickText;
 pub use limits::{IngressLimits, IngressRefusal};
 pub use log_limiter::{limit_logs, suppressed_log_lines};
 pub use packet_filter_probe::PacketFilterProbe;
@@ -111,11 +115,11 @@ pub fn check_packet(bytes: &[u8]) -> Result<usize, IngressRefusal> {
     Ok(items)
 }
 
-/// Keeps the received payloads that `keep` accepts, in their order.
-pub(crate) fn retain_received(link: &mut Link, mut keep: impl FnMut(&RecvPayload) -> bool) {
+/// Keeps the received payloads that `keep` accepts, in their order. It may change them.
+pub(crate) fn retain_received(link: &mut Link, mut keep: impl FnMut(&mut RecvPayload) -> bool) {
     for _ in 0..link.recv.len() {
-        let Some(payload) = link.recv.pop() else { break };
-        if keep(&payload) {
+        let Some(mut payload) = link.recv.pop() else { break };
+        if keep(&mut payload) {
             link.recv.push_raw(payload);
         }
     }

@@ -11,8 +11,9 @@
 //! * [`BindMessage`] says which messages clients may send on which channel.
 //! * [`ServerUdp`] is a UDP socket that creates no link entity for invalid datagrams.
 //! * [`ServerAccess`] and [`ServerKey`] define the clients that may join; a matchmaker signs a
-//!   [`ConnectTokenRequest`], and [`TokenClient`] joins with it. A token is good once.
-//! * [`Kick`] ends a connection, and the client learns the [`KickReason`].
+//!   [`ConnectTokenRequest`], and [`TokenClient`] joins with it. A token is good once, at one server of a fleet.
+//!   [`RotateKeys`] gives a running server new [`ServerKeys`], [`AssignMatch`] a match.
+//! * [`Kick`] ends a connection, and the client learns the [`KickReason`]. [`BanList`] keeps clients and hosts out.
 //! * [`limit_logs`] bounds what a flood writes to the log, and [`LogConfig`] says whether it has addresses.
 
 mod clock;
@@ -30,14 +31,15 @@ mod tokens;
 
 pub use counted_delta::counted_delta;
 pub use ingress::{
-    BindMessage, BoundMessages, IngressLimits, IngressRefusal, IngressStats, Kick, KickReason, Kicked,
-    KickedByServer, LinkTraffic, PendingKick, RateLimiter, RefusalCounts, ServerUdp, SetupDifference,
+    BindMessage, BoundMessages, IngressLimits, IngressRefusal, IngressStats, Kick, KickReason, KickText,
+    Kicked, KickedByServer, LinkTraffic, PendingKick, RateLimiter, RefusalCounts, ServerUdp, SetupDifference,
     check_datagram, check_packet, limit_logs, record_refusal, suppressed_log_lines,
 };
 pub use log_lines::{LogConfig, client_name};
 pub use plugin::{ClientGuardPlugin, ServerGuardPlugin};
 pub use system_sets::GuardSystems;
 pub use tokens::{
-    ConnectTokenRequest, JoinRefusal, JoinRefused, KeyError, ServerAccess, ServerKey, TokenClient,
-    TokenError, TokenStats, WallClock, token_data,
+    AssignMatch, BanList, BanTarget, ConnectTokenRequest, InvalidBanTarget, JoinRefusal, JoinRefused,
+    KeyError, RotateKeys, ServerAccess, ServerKey, ServerKeys, TokenClient, TokenError, TokenStats,
+    WallClock, token_data,
 };

@@ -15,7 +15,7 @@ use lightyear::{
 
 use crate::{
     ingress::{IngressRefusal, IngressStats, RefusalCounts, suppressed_log_lines},
-    tokens::JoinRefusal,
+    tokens::{JoinRefusal, TokenStats},
 };
 
 /// Target of lines about the socket and the key of a server.
@@ -75,16 +75,18 @@ pub(crate) fn log_refused_join(
     warn!(target: REFUSALS, client = %client_name(peer), address, reason = refusal.name(), "join refused");
 }
 
-/// Logs the joins that netcode refuses because the server is full.
+/// Counts the requests that netcode refuses because the server is full, and logs each refused join once.
 pub(crate) fn log_full_server(
     errors: Option<MessageReader<NetcodeServerError>>,
     links: Query<Option<&PeerAddr>, Without<LoggedRefusal>>,
     config: Res<LogConfig>,
+    mut stats: ResMut<TokenStats>,
     mut commands: Commands,
 ) {
     let Some(mut errors) = errors else { return };
     for error in errors.read() {
         let NetcodeError::ServerIsFull(peer) = error.error else { continue };
+        stats.count(JoinRefusal::Full);
         let Ok(address) = links.get(error.client_entity) else { continue };
         log_refused_join(peer, config.address(address), JoinRefusal::Full);
         commands.entity(error.client_entity).try_insert(LoggedRefusal);

@@ -4,6 +4,8 @@ use bevy::prelude::*;
 use lightyear::prelude::*;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
+use crate::ingress::KickReason;
+
 /// Reliable channel from servers to clients.
 pub(crate) struct KickChannel;
 
@@ -18,7 +20,7 @@ fn serialize(message: &KickMessage, w: &mut Writer) -> Result<(), SerializationE
 
 fn deserialize(r: &mut Reader) -> Result<KickMessage, SerializationError> {
     let bytes = r.take_remaining();
-    if bytes.len() > 2 {
+    if bytes.len() > KickReason::MAX_BYTES {
         return Err(SerializationError::InvalidValue);
     }
     Ok(KickMessage(bytes.to_vec()))

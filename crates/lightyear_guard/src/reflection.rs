@@ -6,7 +6,9 @@ use crate::*;
 
 /// Registers the public types for inspectors.
 pub(crate) fn register_types(app: &mut App) {
-    app.register_type::<IngressLimits>()
+    app.register_type::<AssignMatch>()
+        .register_type::<BanList>()
+        .register_type::<IngressLimits>()
         .register_type::<IngressStats>()
         .register_type::<JoinRefused>()
         .register_type::<Kick>()
@@ -15,6 +17,7 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<LinkTraffic>()
         .register_type::<LogConfig>()
         .register_type::<PendingKick>()
+        .register_type::<RotateKeys>()
         .register_type::<ServerUdp>()
         .register_type::<TokenStats>()
         .register_type::<WallClock>();

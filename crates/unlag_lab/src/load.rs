@@ -13,6 +13,7 @@ use server_process::Frame;
 use crate::prelude::*;
 
 pub use server::{ServeArgs, serve};
+pub use server_process::ServerProcess;
 pub use system_info::resident_bytes;
 
 /// Selection of the load measurements.

@@ -6,6 +6,7 @@
 mod agreement;
 mod chart;
 mod figure_table;
+mod fleet;
 mod frame_profile;
 mod load;
 mod movement;
@@ -82,6 +83,11 @@ fn parse_backend(name: &str) -> Result<MoverBackend, &'static str> {
 enum Topic {
     /// Agreement between drawn and confirmed hits, prediction error of the owner, bandwidth.
     Agreement(agreement::MatrixArgs),
+    /// Operation of many servers: the socket of a server that stands still, memory of strangers.
+    Fleet,
+    /// Server process of `fleet` that stands still again and again.
+    #[command(hide = true)]
+    StallServer(fleet::StallArgs),
     /// Server load by player count and by section of the frame; floods and junk traffic.
     Load(load::LoadArgs),
     /// Server process of `load`.
@@ -112,6 +118,8 @@ fn main() -> ExitCode {
     let Cli { topic, options } = Cli::parse();
     let measured = match topic {
         Topic::Agreement(args) => agreement::measure(&options, &args),
+        Topic::Fleet => fleet::measure(&options),
+        Topic::StallServer(args) => fleet::serve_stalling(args).map(|()| figure_table::Figures::default()),
         Topic::Load(args) => load::measure(&options, &args),
         Topic::LoadServer(args) => load::serve(args).map(|()| figure_table::Figures::default()),
         Topic::LibmClients(args) => prediction::run_clients(&args).map(|()| figure_table::Figures::default()),

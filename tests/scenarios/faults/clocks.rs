@@ -149,7 +149,7 @@ fn late_joiner_is_refused_as_expired_when_the_server_clock_is_ahead() {
         client.init_resource::<ReceivedRefusals>().add_systems(
             Last,
             |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<ReceivedRefusals>| {
-                refused.0.extend(heard.read().map(|refused| refused.0));
+                refused.0.extend(heard.read().map(|refused| refused.reason));
             },
         );
         game.run(seconds(2.0));

@@ -47,24 +47,29 @@ struct Mismatches(Vec<String>);
 /// Place of the game's own protocol, on the server and on the client.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Protocol {
+    BeforeLightyear,
     BeforeSuite,
     AfterSuite,
 }
 
 /// A lightyear game with a protocol of its own, and a server that sends a flag.
 fn play_with_protocol(register: fn(&mut App), on_server: Protocol, on_client: Protocol) -> SteppedApps {
-    let (mut server, mut client) = lightyear_apps();
-    for (app, place) in [(&mut server, on_server), (&mut client, on_client)] {
-        if place == Protocol::BeforeSuite {
-            register(app);
+    let mut apps = [headless_app(), headless_app()];
+    let register_at = |apps: &mut [App; 2], place: Protocol| {
+        for (app, own) in apps.iter_mut().zip([on_server, on_client]) {
+            if own == place {
+                register(app);
+            }
         }
-    }
-    add_suite(&mut server, &mut client);
-    for (app, place) in [(&mut server, on_server), (&mut client, on_client)] {
-        if place == Protocol::AfterSuite {
-            register(app);
-        }
-    }
+    };
+    register_at(&mut apps, Protocol::BeforeLightyear);
+    apps[0].add_plugins(ServerPlugins { tick_duration: TICK });
+    apps[1].add_plugins(ClientPlugins { tick_duration: TICK });
+    register_at(&mut apps, Protocol::BeforeSuite);
+    let [server, client] = &mut apps;
+    add_suite(server, client);
+    register_at(&mut apps, Protocol::AfterSuite);
+    let [mut server, mut client] = apps;
     server.add_systems(Startup, |mut commands: Commands| {
         commands.spawn((Flag(7), Replicate::to_clients(NetworkTarget::All)));
     });
@@ -107,6 +112,18 @@ fn protocol_of_the_game_may_come_before_or_after_the_suite() {
     let (flags, mismatches) = (flags(&mut game), mismatches(&game));
     assert!(flags.is_empty(), "{flags:?}");
     assert!(mismatches.len() == 1 && mismatches[0].contains("install the same build"), "{mismatches:?}");
+}
+
+#[test]
+fn messages_and_channels_may_come_before_lightyears_plugins_on_both_sides() {
+    let register: fn(&mut App) = |app| {
+        message(app);
+        channel(app);
+    };
+    let mut game = play_with_protocol(register, Protocol::BeforeLightyear, Protocol::BeforeLightyear);
+    assert!(mismatches(&game).is_empty(), "{:?}", mismatches(&game));
+    assert!(registrations(&game).is_empty(), "{:?}", registrations(&game));
+    assert_no_corrections(&mut game);
 }
 
 /// Against two mutations: without `missing_hello::client_plugin` in `session.rs`, and without

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use bevy_unlag::guard::{IngressRefusal, IngressStats, WallClock};
+use bevy_unlag::guard::{AssignMatch, BanList, BanTarget, IngressRefusal, IngressStats, WallClock};
 use lightyear::{
     link::{Link, Linked, RecvPayload},
     prelude::{LinkOf, PeerAddr},
@@ -128,10 +128,59 @@ fn tokens_issued_before_a_server_restart_are_refused() {
 }
 
 #[test]
+fn token_for_another_server_or_match_of_the_fleet_is_refused_by_the_same_key() {
+    let mut token_server = TokenServer::start_with(&ServerAccess {
+        server_id: Some("eu-1".to_owned()),
+        match_id: Some("match-1".to_owned()),
+        ..ServerAccess::new(ServerKey::random().expect("random bytes"), PROTOCOL_ID)
+    });
+    let mut client_id = 0;
+    let mut join = |token_server: &mut TokenServer, server: &str, of_match: &str| {
+        client_id += 1;
+        let request = ConnectTokenRequest {
+            server_id: Some(server.to_owned()),
+            match_id: Some(of_match.to_owned()),
+            ..token_server.request(client_id)
+        };
+        let token = request.issue(token_server.access.keys.newest()).expect("a token");
+        join_outcome(token_server, &token)
+    };
+    assert_eq!(join(&mut token_server, "eu-2", "match-1"), (false, vec![JoinRefusal::OtherServer]));
+    assert_eq!(join(&mut token_server, "eu-1", "match-2"), (false, vec![JoinRefusal::OtherMatch]));
+    assert_eq!(join(&mut token_server, "eu-1", "match-1"), (true, vec![]));
+    let assign = AssignMatch { entity: token_server.listener, match_id: Some("match-2".to_owned()) };
+    token_server.app.world_mut().trigger(assign);
+    assert_eq!(join(&mut token_server, "eu-1", "match-1"), (false, vec![JoinRefusal::OtherMatch]));
+    assert_eq!(join(&mut token_server, "eu-1", "match-2"), (true, vec![]));
+}
+
+#[test]
+fn banned_client_is_refused_before_the_game_sees_it_until_the_ban_ends() {
+    let mut token_server = TokenServer::start();
+    let ban = |token_server: &mut TokenServer, target: BanTarget| {
+        token_server.app.world_mut().resource_mut::<BanList>().ban(target, HOUR)
+    };
+    assert!(ban(&mut token_server, BanTarget::Client(1)));
+    let token = token_server.token(1);
+    assert_eq!(join_outcome(&mut token_server, &token), (false, vec![JoinRefusal::Banned]));
+    assert_eq!(token_server.joined(), []);
+    assert!(token_server.app.world_mut().resource_mut::<BanList>().unban(BanTarget::Client(1)));
+    assert_eq!(
+        join_outcome(&mut token_server, &token),
+        (true, vec![]),
+        "the refusal must not use up the token"
+    );
+    // All clients of these tests have one host.
+    assert!(ban(&mut token_server, BanTarget::Host(Ipv4Addr::LOCALHOST.into())));
+    let token = token_server.token(2);
+    assert_eq!(join_outcome(&mut token_server, &token), (false, vec![JoinRefusal::Banned]));
+}
+
+#[test]
 fn tokens_of_another_server_game_or_key_are_refused() {
     let mut token_server = TokenServer::start();
     let elsewhere = SocketAddr::from(([203, 0, 113, 7], 5_000));
-    let key = token_server.access.key.clone();
+    let key = token_server.access.keys.newest().clone();
     let other = ConnectTokenRequest { server: elsewhere, ..token_server.request(1) };
     let other = other.issue(&key).expect("a token");
     assert_eq!(join_outcome(&mut token_server, &other), (false, vec![JoinRefusal::OtherServer]));

@@ -1,6 +1,6 @@
-//! Honest clients join on any link; servers with a zero key accept no client.
+//! Honest clients join on any link; replaced keys; servers with a zero key accept no client.
 
-use bevy_unlag::guard::{TokenStats, token_data};
+use bevy_unlag::guard::{RotateKeys, ServerKeys, TokenStats, token_data};
 use lightyear::{
     netcode::TokenUserData,
     prelude::{
@@ -16,7 +16,7 @@ use super::*;
 fn client_joins_with_the_id_and_user_data_of_its_token() {
     let mut token_server = TokenServer::start();
     let request = ConnectTokenRequest { data: b"team blue".to_vec(), ..token_server.request(42) };
-    let token = request.issue(&token_server.access.key).expect("a token");
+    let token = request.issue(token_server.access.keys.newest()).expect("a token");
     let mut client = token_server.connect(&token, LinkConditions::PERFECT);
     token_server.run(&mut [&mut client], 2.0);
     assert!(is_connected(&mut client) && has_pawn(&mut client));
@@ -50,6 +50,37 @@ fn resent_connection_requests_do_not_count_as_a_second_use() {
     let stats = token_server.stats();
     assert!(stats.passed > 24, "no request was resent: {stats:?}");
     assert!(JoinRefusal::ALL.into_iter().all(|refusal| stats.refused(refusal) == 0), "{stats:?}");
+}
+
+/// Gives a running server these keys, the newest first.
+fn rotate(token_server: &mut TokenServer, keys: &[&ServerKey]) {
+    let text: String = keys.iter().map(|key| key.to_hex() + "\n").collect();
+    let keys: ServerKeys = text.parse().expect("keys");
+    let rotation = RotateKeys { entity: token_server.listener, keys };
+    token_server.app.world_mut().trigger(rotation);
+}
+
+#[test]
+fn replaced_key_is_accepted_until_it_is_removed_and_players_stay() {
+    let mut token_server = TokenServer::start();
+    let (old, new) = (token_server.access.keys.newest().clone(), ServerKey::random().expect("random bytes"));
+    let token = token_server.token(1);
+    let mut player = token_server.connect(&token, LinkConditions::PERFECT);
+    token_server.run(&mut [&mut player], 1.0);
+    // Whether a client with a token of this key joins, while the player plays on.
+    let mut join = |token_server: &mut TokenServer, client_id: u64, key: &ServerKey| {
+        let token = token_server.request(client_id).issue(key).expect("a token");
+        let mut client = token_server.connect(&token, LinkConditions::PERFECT);
+        token_server.run(&mut [&mut player, &mut client], 1.0);
+        assert_eq!(refused(&client), [], "a client with another key cannot be sent a refusal");
+        is_connected(&mut client)
+    };
+    assert!(!join(&mut token_server, 2, &new), "the control: a key that the server does not have");
+    rotate(&mut token_server, &[&new, &old]);
+    assert!(join(&mut token_server, 3, &new) && join(&mut token_server, 4, &old));
+    rotate(&mut token_server, &[&new]);
+    assert!(!join(&mut token_server, 5, &old) && join(&mut token_server, 6, &new));
+    assert!(is_connected(&mut player), "a player of the old key stays");
 }
 
 #[test]

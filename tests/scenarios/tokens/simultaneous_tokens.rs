@@ -74,7 +74,7 @@ fn second_accounts_token_on_one_link_is_ignored_and_stays_valid() {
     let mut token_server = TokenServer::start();
     let issue = |token_server: &TokenServer, client_id, data: &[u8]| {
         let request = ConnectTokenRequest { data: data.to_vec(), ..token_server.request(client_id) };
-        request.issue(&token_server.access.key).expect("a token")
+        request.issue(token_server.access.keys.newest()).expect("a token")
     };
     let (seven, eight) = (issue(&token_server, 7, b"seven"), issue(&token_server, 8, b"eight"));
     let mut client = token_server.connect(&seven, FAR);

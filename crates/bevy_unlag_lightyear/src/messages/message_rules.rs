@@ -133,7 +133,7 @@ impl MessageLimits {
     }
 }
 
-/// Counters of the game messages of this app; all but `waiting` only grow. Refused messages of clients are
+/// Counters of the game messages of this app; all but `queued` and `waiting` only grow. Refused messages of clients are
 /// also counted by reason: in [`LinkTraffic`](lightyear_guard::LinkTraffic) and
 /// [`IngressStats`](lightyear_guard::IngressStats).
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
@@ -152,6 +152,8 @@ pub struct GameMessageStats {
     pub limited: u64,
     /// Unreliable messages not sent because of the bandwidth budget.
     pub dropped_for_budget: u64,
+    /// Reliable messages that are queued or unacknowledged now, of all links together.
+    pub queued: usize,
     /// Messages that are waiting for a pawn now.
     pub waiting: usize,
     /// Messages that waited too long for a pawn, or found the queue full.

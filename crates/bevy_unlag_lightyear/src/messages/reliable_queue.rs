@@ -7,6 +7,7 @@ use bevy::prelude::*;
 use lightyear::{link::Link, prelude::Transport};
 use lightyear_transport::channel::ChannelKind;
 
+use super::GameMessageStats;
 use crate::{budget::SnapshotSendQueue, protocol::GameReliableChannel};
 
 /// Maximum distance from the first unacknowledged message to the newest one in flight. A server's receive
@@ -116,10 +117,12 @@ impl ReliableSendQueue {
     }
 }
 
-/// Reads from lightyear which messages were sent and acknowledged.
+/// Reads from lightyear which messages were sent and acknowledged, and counts those that wait.
 pub(super) fn account(
     mut links: Query<(&Transport, &mut ReliableSendQueue, Option<&mut SnapshotSendQueue>), With<Link>>,
+    mut stats: ResMut<GameMessageStats>,
 ) {
+    stats.queued = links.iter().map(|(_, queue, _)| queue.waiting()).sum();
     for (transport, mut queue, mut snapshots) in &mut links {
         if queue.in_flight.is_empty() {
             continue;

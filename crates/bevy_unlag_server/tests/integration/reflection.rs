@@ -12,6 +12,13 @@ fn public_types_are_registered_for_inspectors() {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, ServerLifeCyclePlugin, WatchdogPlugin))
         .register_type::<ReloadSettings>();
+    #[cfg(feature = "admin")]
+    {
+        let file = std::env::temp_dir().join(format!("admin_reflection_{}", std::process::id()));
+        app.add_plugins(AdminPlugin::open(file).expect("an admin file"));
+    }
     assert_registered!(app, ReflectResource: ServerHealth, LifeCycleConfig, ServerState, WatchdogConfig);
     assert_registered!(app, ReflectEvent: ReloadSettings);
+    #[cfg(feature = "admin")]
+    assert_registered!(app, ReflectMessage: AdminAnswer, AdminRequest);
 }

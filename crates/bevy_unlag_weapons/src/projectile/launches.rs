@@ -23,6 +23,8 @@ pub(crate) struct PendingLaunch {
     pub from: Vec3,
     /// View time of the shooter's screen, at which it showed remote pawns; `None` for the present.
     pub at: Option<ViewTime>,
+    /// Time from `at` to the server's tick; `None` for the present.
+    pub rewind: Option<Duration>,
     /// Further properties of that view.
     pub seen: LaunchView,
     /// Whether its view time was clamped, so that it differs from that of the shooter's screen.

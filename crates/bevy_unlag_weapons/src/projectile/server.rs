@@ -18,7 +18,7 @@ use crate::{
         },
     },
     shot_messages::ShotMessage,
-    verdict::{HitList, ShotRefusal, ShotResult, ShotVerdict},
+    verdict::{HitList, ShotRefusal, ShotResolved, ShotResult, ShotVerdict},
     weapon::{Projectile, Weapon},
 };
 
@@ -55,8 +55,9 @@ impl ProjectileOutput<'_, '_> {
         self.ends.write(end);
         self.shot_output.broadcast(shooter, ShotMessage::Ended(end));
         let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
-        let (shot, clamped) = (flight.launch.shot, flight.shot.clamped);
-        self.shot_output.send_verdict(shooter, ShotVerdict { shot, result, clamped });
+        let verdict = ShotVerdict { shot: flight.launch.shot, result, clamped: flight.shot.clamped };
+        self.shot_output.report(ShotResolved { shooter, verdict, is_impact: true, rewind: None });
+        self.shot_output.send_verdict(shooter, verdict);
     }
 }
 
@@ -103,7 +104,9 @@ impl<'w, 's> ProjectileContext<'w, 's> {
         let full = own >= self.rules.per_shooter || flights.len() >= self.rules.total;
         let result = if full { ShotResult::Refused(ShotRefusal::TooMany) } else { ShotResult::Launched };
         let verdict = ShotVerdict { shot: shot.round.shot, result, clamped: shot.clamped };
-        output.shot_output.send_verdict(shot.shooter, verdict);
+        let (shooter, rewind) = (shot.shooter, shot.rewind.filter(|_| !full));
+        output.shot_output.report(ShotResolved { shooter, verdict, is_impact: false, rewind });
+        output.shot_output.send_verdict(shooter, verdict);
         if full {
             return;
         }

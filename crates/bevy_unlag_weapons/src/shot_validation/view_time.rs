@@ -88,6 +88,12 @@ impl ValidationClock<'_> {
     pub fn dt(&self) -> f32 {
         self.sampler.tick_seconds
     }
+
+    /// Returns the time from a view time to the server's tick; `None` for the present.
+    pub fn age(&self, time: Option<ViewTime>) -> Option<Duration> {
+        let ticks = -time?.ticks_since(self.tick.0);
+        Duration::try_from_secs_f32(ticks.max(0.0) * self.dt()).ok()
+    }
 }
 
 impl ShooterItem<'_, '_> {

@@ -26,6 +26,6 @@ fn public_types_are_registered_for_inspectors() {
         app, ReflectMessage:
         ArsenalReplaced, ClearProjectiles, Damage, Died, DisplayedProjectileHit, Hazard,
         HideHighPing, ProjectileAppeared, ProjectileDisappeared, ProjectileEnd, ProjectileLaunch,
-        Respawn, RespawnDue, ShotFired, ShotVerdict, ShowHighPing, Tracer,
+        Respawn, RespawnDue, ShotFired, ShotResolved, ShotVerdict, ShowHighPing, Tracer,
     );
 }

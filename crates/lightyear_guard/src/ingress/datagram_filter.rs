@@ -16,6 +16,7 @@ use super::{
     IngressLimits, IngressRefusal, IngressStats, LinkTraffic, pending_links::PendingLink, retain_received,
     token_bucket::TokenBucket,
 };
+use crate::tokens::AddressProof;
 
 /// Decryption budget of a connected client.
 #[derive(Component, Default)]
@@ -34,14 +35,14 @@ pub(super) fn filter_datagrams(
             Option<&mut DecryptionBudget>,
             Option<&mut PendingLink>,
             Option<&mut LinkTraffic>,
-            (Has<Connected>, Has<Connecting>),
+            (Has<Connected>, Has<Connecting>, Has<AddressProof>),
         ),
         Served,
     >,
     mut stats: ResMut<IngressStats>,
 ) {
     let passed = time.delta();
-    for (mut link, of, datagrams, stranger, mut traffic, (connected, connecting)) in &mut links {
+    for (mut link, of, datagrams, stranger, mut traffic, (connected, connecting, proven)) in &mut links {
         if !servers.contains(of.server) {
             continue;
         }
@@ -57,7 +58,7 @@ pub(super) fn filter_datagrams(
         };
         bucket.fill(rate, limits.burst, passed);
         retain_received(&mut link, |datagram| {
-            let is_known = connected || connecting;
+            let is_known = connected || connecting || proven;
             let refusal = match client_datagram_form(datagram) {
                 Some(DatagramForm::Request) => None,
                 Some(DatagramForm::Encrypted) if is_known => None,

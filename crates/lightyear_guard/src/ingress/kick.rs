@@ -9,7 +9,7 @@ use lightyear::{
     prelude::{server::ClientOf, *},
 };
 
-use super::{IngressLimits, IngressRefusal, IngressStats, LinkTraffic};
+use super::{IngressLimits, IngressRefusal, IngressStats, KickText, LinkTraffic};
 use crate::{
     counted_delta::counted_delta,
     log_lines::{KICKS, LogConfig, client_name},
@@ -58,12 +58,22 @@ pub enum KickReason {
         "time runs faster on this machine than on the server: close programs that change a game's speed"
     )]
     FastClock,
+    /// Kicked by an operator, for instance by the admin command of `bevy_unlag_server`; the text is the operator's.
+    #[display("by its operator: {_0}")]
+    Operator(KickText),
 }
 
+/// Number of [`KickReason::Operator`] among the reasons of the kind of [`KickReason::Game`].
+const OPERATOR: u16 = 256;
+
 impl KickReason {
-    /// Encodes the reason: its kind in the lowest three bits, its number in the eight above.
+    /// Longest encoded reason, in bytes.
+    pub(crate) const MAX_BYTES: usize = 2 + KickText::MAX;
+
+    /// Encodes the reason: its kind in the lowest three bits, its number in those above, then the text of an operator.
     #[must_use]
-    pub fn to_bytes(self) -> [u8; 2] {
+    pub fn to_bytes(self) -> Vec<u8> {
+        let mut text = KickText::default();
         let (kind, number) = match self {
             Self::InvalidPackets => (0, 0),
             Self::Flood => (1, 0),
@@ -74,15 +84,24 @@ impl KickReason {
             Self::Shutdown => (5, 0),
             Self::QueueOverflow => (6, 0),
             Self::FastClock => (7, 0),
+            Self::Operator(given) => {
+                text = given;
+                (2, OPERATOR)
+            }
         };
-        u16::to_le_bytes(kind | number << 3)
+        [&u16::to_le_bytes(kind | number << 3)[..], text.as_str().as_bytes()].concat()
     }
 
     /// Decodes what [`to_bytes`](Self::to_bytes) encodes. `None` for anything else.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let word = u16::from_le_bytes(bytes.try_into().ok()?);
+        let (word, text) = bytes.split_first_chunk()?;
+        let word = u16::from_le_bytes(*word);
+        if (word & 7, word >> 3) == (2, OPERATOR) {
+            return KickText::from_bytes(text).map(Self::Operator);
+        }
         Some(match (word & 7, word >> 3) {
+            _ if !text.is_empty() => return None,
             (0, 0) => Self::InvalidPackets,
             (1, 0) => Self::Flood,
             (2, number) => Self::Game(u8::try_from(number).ok()?),
@@ -162,7 +181,7 @@ fn kick(
 ) {
     let Kick { entity, reason } = *kick;
     let Ok((peer, address, traffic, mut sender)) = links.get_mut(entity) else { return };
-    sender.send::<KickChannel>(KickMessage(reason.to_bytes().to_vec()));
+    sender.send::<KickChannel>(KickMessage(reason.to_bytes()));
     let refusal = traffic.and_then(|traffic| traffic.refused.most());
     let (client, address) = (client_name(peer.0), log.address(address));
     if reason == KickReason::Shutdown {
@@ -218,10 +237,14 @@ mod tests {
             KickReason::FastClock,
             KickReason::Game(0),
             KickReason::Game(255),
+            KickReason::Operator(KickText::default()),
+            KickReason::Operator(KickText::new("camping in the spawn")),
         ] {
             let bytes = reason.to_bytes();
             assert_eq!(KickReason::from_bytes(&bytes), Some(reason));
+            assert!(bytes.len() <= KickReason::MAX_BYTES);
             assert_eq!(KickReason::from_bytes(&bytes[..1]), None);
+            assert_eq!(KickReason::from_bytes(&[&bytes[..], b"\n"].concat()), None);
             let line = KickedByServer(reason).to_string();
             assert!(line.starts_with("the server ended the connection: ") && line.len() > 50, "{line}");
         }

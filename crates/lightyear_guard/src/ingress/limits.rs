@@ -27,10 +27,17 @@ pub struct IngressLimits {
     /// Datagrams per second from an address without a connection; a handshake sends ten. Default 64. Raising
     /// it costs one decryption per datagram and, for forged ones, a log line.
     pub pending_datagrams_per_second: f32,
-    /// Datagrams that a [`ServerUdp`](super::ServerUdp) reads per frame; the rest waits in the operating
-    /// system's queue. Default 4096. Raising it lets a flood delay a frame for longer, by a microsecond per
-    /// datagram.
+    /// Datagrams that a [`ServerUdp`](super::ServerUdp) reads per frame and passes on; the rest waits. Default
+    /// 4096. Raising it lets a flood delay a frame for longer, by a microsecond per datagram.
     pub datagrams_per_frame: usize,
+    /// Datagrams of linked addresses that may wait in a [`ServerUdp`](super::ServerUdp) while the app stands still.
+    /// One address may have a 32nd of it; strangers have an eighth as much beside it. Default 16,384: half a second
+    /// of 64 clients at [`packets_per_second`](Self::packets_per_second). Raising it costs 100 bytes per datagram
+    /// that waits, and the app more time after a stall.
+    pub queued_datagrams: usize,
+    /// Bytes of the datagrams that may wait there, with the same shares. Default 4 MiB: half a second of 64 clients
+    /// at [`bytes_per_second`](Self::bytes_per_second). Raising it costs as much memory.
+    pub queued_bytes: usize,
     /// Connection requests per second that a [`ServerUdp`](super::ServerUdp) accepts from unknown addresses.
     /// Default 256. Raising it costs 50 µs per request.
     pub connection_requests_per_second: f32,
@@ -39,9 +46,14 @@ pub struct IngressLimits {
     /// more players behind one router join at the same moment, and one attacker occupy more of
     /// [`max_pending`](Self::max_pending).
     pub max_pending_per_host: usize,
-    /// Addresses without a valid connect token that are remembered at once; beyond that the oldest is
-    /// forgotten. Default 256. Raising it costs some kilobytes per address.
+    /// Addresses that are remembered at once without having shown a valid connect token or, at a
+    /// [`ServerUdp`](super::ServerUdp), without having answered its challenge; beyond that the oldest is forgotten.
+    /// Default 256. Raising it costs 1.6 kB per address at a `ServerUdp`, and some 100 kB at another transport.
     pub max_pending: usize,
+    /// Clients of one host that may be connected at once, over any transport that tells addresses. Hosts are those of
+    /// [`max_pending_per_host`](Self::max_pending_per_host); the server's own machine (a loopback address) has no
+    /// limit. Default 32. Raising it lets more players behind one router play, and one attacker occupy more places.
+    pub max_clients_per_host: usize,
     /// Time that an address may stay without a connection. netcode's handshake takes two round trips. Default
     /// 5 s. Raising it keeps junk for longer.
     pub pending_timeout: Duration,
@@ -84,9 +96,12 @@ impl Default for IngressLimits {
             datagrams_per_second: 4_096.0,
             pending_datagrams_per_second: 64.0,
             datagrams_per_frame: 4_096,
+            queued_datagrams: 16_384,
+            queued_bytes: 4 << 20,
             connection_requests_per_second: 256.0,
             max_pending_per_host: 32,
             max_pending: 256,
+            max_clients_per_host: 32,
             pending_timeout: Duration::from_secs(5),
             packets_per_second: 512.0,
             bytes_per_second: 131_072.0,
@@ -112,6 +127,11 @@ named_enum! {
         Datagrams => "too many datagrams",
         /// Too many connection requests, in total or from one host.
         ConnectionRequests => "too many newcomers",
+        /// The receive queue of a [`ServerUdp`](super::ServerUdp) is full, or the sender's share of it:
+        /// [`IngressLimits::queued_datagrams`]. The sender may be forged.
+        Queue => "receive queue full",
+        /// The same of an address without a link.
+        StrangerQueue => "queue of strangers full",
         /// A connection request whose token was not issued with the server's key; the sender may be forged.
         ForeignToken => "somebody else's token",
         /// Larger than a packet of this link can be, or shorter than its header.

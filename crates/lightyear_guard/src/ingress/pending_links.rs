@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use lightyear::prelude::{Connected, Connecting, LinkOf};
 
-use super::{IngressLimits, IngressStats, token_bucket::TokenBucket};
+use super::{IngressLimits, IngressStats, ServerUdp, token_bucket::TokenBucket};
 use crate::counted_delta::counted_delta;
 
 /// On a link without a connection.
@@ -26,12 +26,13 @@ pub(super) fn forget(
     time: Res<Time<Real>>,
     limits: Res<IngressLimits>,
     mut links: Query<(Entity, Option<&mut PendingLink>, Has<Connecting>), (With<LinkOf>, Without<Connected>)>,
+    sockets: Query<&ServerUdp>,
     mut ages: Local<Vec<(Duration, Entity)>>,
     mut stats: ResMut<IngressStats>,
     mut commands: Commands,
 ) {
     ages.clear();
-    stats.pending = 0;
+    stats.pending = sockets.iter().map(ServerUdp::pending).sum();
     for (link, stranger, connecting) in &mut links {
         stats.pending += 1;
         let Some(mut stranger) = stranger else {

@@ -2,74 +2,147 @@
 //!
 //! lightyear's own socket spawns an entity for the first datagram of every address, whatever it contains,
 //! remembers the address for ever, and reads for as long as datagrams arrive: 50 µs and some kilobytes per
-//! junk datagram of a flood. This socket checks datagrams of unknown addresses first. Only a connection
-//! request creates a link; where the server's key is known, only one whose token was issued with it. Requests
-//! are limited per second and per host, and an address is forgotten together with its link.
+//! junk datagram of a flood. This socket checks datagrams of unknown addresses first. Only a client that holds a
+//! valid token and answers a challenge gets a link: [`strangers`]. Requests are limited per second and per host, and
+//! an address is forgotten together with its link.
+//!
+//! What arrives while the app stands still waits in a bounded queue, in which players have a share of their own:
+//! [`receive_queue`], [`receive_thread`].
 
-use std::{
-    io::ErrorKind,
-    net::{IpAddr, SocketAddr, UdpSocket},
-};
+mod bound_socket;
+mod receive_queue;
+mod receive_thread;
+mod strangers;
+
+use core::time::Duration;
+use std::{net::SocketAddr, sync::Arc};
 
 use bevy::{platform::collections::HashMap, prelude::*};
 use lightyear::{
     connection::ConnectionSystems,
-    link::{Link, LinkStart, LinkSystems, Linked, Linking, RecvPayload, Unlink, Unlinked},
+    link::{Link, LinkStart, LinkSystems, Linked, Linking, Unlink, Unlinked},
     prelude::{LinkOf, LocalAddr, PeerAddr, server::Server},
 };
 
+use self::{
+    bound_socket::{BoundSocket, mapped},
+    receive_queue::Datagram,
+    receive_thread::{ReceiveThread, SocketReader},
+    strangers::{Admission, Strangers},
+};
 use super::{
-    IngressLimits, IngressRefusal, IngressStats,
-    datagram_filter::{DatagramForm, client_datagram_form},
-    pending_links::PendingLink,
-    token_bucket::TokenBucket,
+    IngressLimits, IngressRefusal, IngressStats, pending_links::PendingLink, token_bucket::TokenBucket,
 };
 use crate::{
+    counted_delta::counted_delta,
     log_lines::SERVER,
     tokens::{TokenValidator, WallClock},
 };
 
-/// Longest datagram that is read; the socket truncates longer ones, which the filters then refuse.
+/// Longest datagram that is kept; longer ones are cut, which the filters then refuse.
 const MAX_DATAGRAM: usize = 1_472;
 
 /// UDP server transport. Insert it on a server entity with lightyear's `LocalAddr`, instead of lightyear's
-/// `ServerUdpIo`. Port 0 binds any free port, and `LocalAddr` is updated with it. [`IngressLimits`] contains
-/// its limits.
+/// `ServerUdpIo`. Port 0 binds any free port, and `LocalAddr` is updated with it. The address `[::]` takes clients over
+/// IPv6 and IPv4, and over IPv4 only on systems without IPv6. [`IngressLimits`] contains its limits.
+///
+/// The app reads it in its frames. While the app stands still, a thread reads in its place, so that nothing of the
+/// players is lost until the queue is full ([`IngressLimits::queued_datagrams`]). A new client answers a challenge before
+/// it gets a link, so its join takes one frame longer than with lightyear's socket.
 ///
 /// It serves netcode. Without the filters ([`IngressLimits::enabled`]) every address gets a link.
 #[doc(alias = "ServerUdpIo")]
-#[derive(Component, Reflect)]
+#[derive(Component, Default, Reflect)]
 #[reflect(Component, Default)]
 #[require(Server)]
 pub struct ServerUdp {
     // A socket and its buffers have no values to show.
     #[reflect(ignore)]
-    socket: Option<UdpSocket>,
+    io: Option<SocketIo>,
     #[reflect(ignore)]
     links: HashMap<SocketAddr, Entity>,
     #[reflect(ignore)]
+    strangers: Strangers,
+    // Full by default.
+    #[reflect(ignore)]
     connection_requests: TokenBucket,
     #[reflect(ignore)]
-    buffer: [u8; MAX_DATAGRAM],
-}
-
-impl Default for ServerUdp {
-    fn default() -> Self {
-        Self {
-            socket: None,
-            links: HashMap::default(),
-            connection_requests: TokenBucket::FULL,
-            buffer: [0; MAX_DATAGRAM],
-        }
-    }
+    batch: Vec<Datagram>,
+    #[reflect(ignore)]
+    in_frames_only: bool,
 }
 
 impl ServerUdp {
+    /// Creates a socket that is read in the app's frames only, with the system's own receive buffer: what arrives while
+    /// the app stands still is lost once that is full. For measurements.
+    #[must_use]
+    pub fn in_frames_only() -> Self {
+        Self { in_frames_only: true, ..Self::default() }
+    }
+
     /// Returns the number of addresses that have a link.
     #[must_use]
     pub fn known(&self) -> usize {
         self.links.len()
     }
+
+    /// Returns the number of addresses that have asked to join and have not answered the challenge.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.strangers.len()
+    }
+
+    /// Returns the size of the system's receive buffer in bytes, as the system counts it: Linux counts the memory of
+    /// a datagram, 0.8 kB for a small one. `None` while the socket is closed, and 0 where the size is unknown.
+    #[must_use]
+    pub fn receive_buffer(&self) -> Option<usize> {
+        self.io.as_ref().map(|io| io.receive_buffer)
+    }
+}
+
+/// An open socket.
+struct SocketIo {
+    reader: Arc<SocketReader>,
+    thread: Option<ReceiveThread>,
+    is_ipv6: bool,
+    receive_buffer: usize,
+}
+
+impl SocketIo {
+    fn new(bound: BoundSocket, in_frames_only: bool, limits: &IngressLimits) -> Self {
+        let (is_ipv6, receive_buffer) = (bound.address.is_ipv6(), bound.receive_buffer);
+        let reader = Arc::new(SocketReader::new(bound.socket, limits.into()));
+        let thread = (!in_frames_only).then(|| ReceiveThread::start(reader.clone()));
+        let thread = thread.and_then(|thread| thread.inspect_err(|error| log_missing_thread(error)).ok());
+        Self { reader, thread, is_ipv6, receive_buffer }
+    }
+
+    /// Reads the socket, and moves up to as many datagrams as the app takes in a frame to `batch`.
+    fn read(&mut self, limits: &IngressLimits, stats: &mut IngressStats, batch: &mut Vec<Datagram>) {
+        if self.thread.as_ref().is_some_and(ReceiveThread::has_failed) {
+            self.thread = None;
+            log_missing_thread(&"it panicked");
+        }
+        let mut state = self.reader.read_in_app(limits.datagrams_per_frame, limits.into());
+        state.queue.take(limits.datagrams_per_frame, batch);
+        let (linked, strangers) = state.queue.take_dropped();
+        stats.refused.count_many(IngressRefusal::Queue, linked);
+        stats.refused.count_many(IngressRefusal::StrangerQueue, strangers);
+        stats.queued += state.queue.len();
+    }
+
+    fn send(&self, packet: &[u8], to: SocketAddr) {
+        if let Err(error) = self.reader.socket.send_to(packet, mapped(to, self.is_ipv6)) {
+            debug!("cannot send to {to}: {error}");
+        }
+    }
+}
+
+fn log_missing_thread(error: &dyn core::fmt::Display) {
+    error!(
+        target: SERVER,
+        "the UDP socket has no receive thread ({error}): packets are lost while the server stands still"
+    );
 }
 
 /// The link of an address, on the link entity.
@@ -90,6 +163,7 @@ pub(super) fn plugin(app: &mut App) {
 fn bind(
     start: On<LinkStart>,
     mut servers: Query<(&mut ServerUdp, Option<&mut LocalAddr>), (Without<Linking>, Without<Linked>)>,
+    limits: Res<IngressLimits>,
     mut commands: Commands,
 ) {
     let Ok((mut udp, address)) = servers.get_mut(start.entity) else { return };
@@ -97,16 +171,16 @@ fn bind(
         error!(target: SERVER, "a ServerUdp has no LocalAddr: insert one with the address to listen on");
         return;
     };
-    let bound = UdpSocket::bind(address.0).and_then(|socket| {
-        socket.set_nonblocking(true)?;
-        Ok((socket.local_addr()?, socket))
-    });
-    match bound {
-        Ok((bound, socket)) => {
-            address.0 = bound;
-            udp.socket = Some(socket);
+    match bound_socket::open(address.0, !udp.in_frames_only) {
+        Ok(bound) => {
+            address.0 = bound.address;
+            if let Some(error) = &bound.without_ipv6 {
+                warn!(target: SERVER, %error, "this system has no IPv6: listening on IPv4 only");
+            }
+            let receive_buffer = bound.receive_buffer;
+            udp.io = Some(SocketIo::new(bound, udp.in_frames_only, &limits));
             commands.entity(start.entity).insert(Linked);
-            info!(target: SERVER, address = %bound, "listening on UDP");
+            info!(target: SERVER, address = %address.0, receive_buffer, "listening on UDP");
         }
         Err(error) => {
             error!(target: SERVER, "cannot listen on UDP {}: {error}; choose another address or port", address.0);
@@ -116,7 +190,9 @@ fn bind(
 
 fn close(unlink: On<Unlink>, mut servers: Query<&mut ServerUdp, Without<Unlinked>>) {
     if let Ok(mut udp) = servers.get_mut(unlink.entity) {
-        udp.socket = None;
+        // Waits for the thread, which is done with what it has begun within a millisecond.
+        udp.io = None;
+        udp.strangers = Strangers::default();
     }
 }
 
@@ -126,84 +202,61 @@ fn forget(gone: On<Remove, UdpLink>, links: Query<&UdpLink>, mut servers: Query<
         && udp.links.get(&link.address) == Some(&gone.entity)
     {
         udp.links.remove(&link.address);
-    }
-}
-
-/// Returns the host of an address: one customer usually has a whole IPv6 /64 network.
-fn host(address: SocketAddr) -> IpAddr {
-    match address.ip() {
-        IpAddr::V6(ip) => IpAddr::from((u128::from(ip) >> 64 << 64).to_be_bytes()),
-        ip => ip,
+        if let Some(io) = &udp.io {
+            io.reader.lock().queue.unlink(&link.address);
+        }
     }
 }
 
 fn receive(
     (time, clock): (Res<Time<Real>>, Res<WallClock>),
     limits: Res<IngressLimits>,
-    mut servers: Query<(Entity, &mut ServerUdp, Option<&TokenValidator>), With<Linked>>,
+    mut servers: Query<(Entity, &mut ServerUdp, Option<&mut TokenValidator>), With<Linked>>,
     mut links: Query<&mut Link>,
-    strangers: Query<&UdpLink, With<PendingLink>>,
+    pending: Query<&UdpLink, With<PendingLink>>,
     mut stats: ResMut<IngressStats>,
     mut commands: Commands,
 ) {
-    for (server, mut udp, gate) in &mut servers {
-        let ServerUdp { socket: Some(socket), links: known, connection_requests, buffer } = &mut *udp else {
+    (stats.queued, stats.queue_wait) = (0, Duration::ZERO);
+    for (server, mut udp, mut gate) in &mut servers {
+        let ServerUdp { io: Some(io), links: known, strangers, connection_requests, batch, .. } = &mut *udp
+        else {
             continue;
         };
         connection_requests.fill(limits.connection_requests_per_second, limits.burst, time.delta());
-        // Pending addresses per host, counted when the first request arrives.
-        let mut hosts: Option<HashMap<IpAddr, usize>> = None;
-        for _ in 0..limits.datagrams_per_frame {
-            let (length, address) = match socket.recv_from(buffer) {
-                Ok(received) => received,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // Windows reports this when a previous peer has closed its port.
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => continue,
-                Err(error) => {
-                    debug!("cannot receive: {error}");
-                    break;
-                }
-            };
-            let datagram = &buffer[..length];
+        stats.forgotten += strangers.age(&limits, counted_delta(&time), time.delta());
+        io.read(&limits, &mut stats, batch);
+        for Datagram { address, bytes, arrived } in batch.drain(..) {
+            stats.queue_wait = stats.queue_wait.max(arrived.elapsed());
             if let Some(link) = known.get(&address) {
                 // The first datagram is in the link that is being spawned; netcode clients repeat the others.
                 if let Ok(mut link) = links.get_mut(*link) {
-                    link.recv.push_raw(RecvPayload::from(datagram));
+                    link.recv.push_raw(bytes);
                 }
                 continue;
             }
-            let refusal = if !limits.enabled {
-                None
-            } else if client_datagram_form(datagram) != Some(DatagramForm::Request) {
-                Some(IngressRefusal::NotNetcode)
-            } else if gate.is_some_and(|gate| !gate.may_open(datagram, (clock.0)())) {
-                Some(IngressRefusal::ForeignToken)
+            let admission = if limits.enabled {
+                let gate = (gate.as_deref_mut(), (clock.0)());
+                let pending = pending.iter().map(|link| link.address);
+                strangers.admit(address, &bytes, gate, &limits, connection_requests, pending)
             } else {
-                let there = hosts
-                    .get_or_insert_with(|| {
-                        let mut hosts = HashMap::default();
-                        strangers.iter().for_each(|link| *hosts.entry(host(link.address)).or_default() += 1);
-                        hosts
-                    })
-                    .entry(host(address))
-                    .or_default();
-                // In this order: a host at its limit must not use up the shared budget.
-                if *there >= limits.max_pending_per_host || !connection_requests.take(1.0) {
-                    Some(IngressRefusal::ConnectionRequests)
-                } else {
-                    *there += 1;
-                    None
-                }
+                Admission::Link(bytes, None)
             };
-            if let Some(refusal) = refusal {
-                stats.refused.count(refusal);
-                continue;
+            match admission {
+                Admission::Refuse(refusal) => stats.refused.count(refusal),
+                Admission::Challenge(packet) => io.send(packet, address),
+                Admission::Link(first, proof) => {
+                    let mut link = Link::default();
+                    link.recv.push_raw(first);
+                    let peer = (LinkOf { server }, link, Linked, PeerAddr(address), PendingLink::default());
+                    let link = commands.spawn((peer, UdpLink { server, address })).id();
+                    if let Some(proof) = proof {
+                        commands.entity(link).insert(proof);
+                    }
+                    known.insert(address, link);
+                    io.reader.lock().queue.link(address);
+                }
             }
-            let mut link = Link::default();
-            link.recv.push_raw(RecvPayload::from(datagram));
-            let peer = (LinkOf { server }, link, Linked, PeerAddr(address), PendingLink::default());
-            let link = commands.spawn((peer, UdpLink { server, address })).id();
-            known.insert(address, link);
         }
     }
 }
@@ -213,28 +266,12 @@ fn send(
     mut links: Query<(&mut Link, &PeerAddr), With<UdpLink>>,
 ) {
     for (udp, server) in &servers {
-        let Some(socket) = &udp.socket else { continue };
+        let Some(io) = &udp.io else { continue };
         for entity in server.iter() {
             let Ok((mut link, peer)) = links.get_mut(entity) else { continue };
             for packet in link.send.drain() {
-                if let Err(error) = socket.send_to(&packet, peer.0) {
-                    debug!("cannot send to {}: {error}", peer.0);
-                }
+                io.send(&packet, peer.0);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_of_one_ipv6_64_network_are_one_host() {
-        let host = |text: &str| host(text.parse().expect("an address"));
-        assert_eq!(host("[2001:db8:1:2:3::4]:1"), host("[2001:db8:1:2:ffff::9]:2"));
-        assert_ne!(host("[2001:db8:1:2::4]:1"), host("[2001:db8:1:3::4]:1"));
-        assert_eq!(host("10.0.0.1:1"), host("10.0.0.1:2"));
-        assert_ne!(host("10.0.0.1:1"), host("10.0.0.2:1"));
     }
 }

@@ -31,7 +31,11 @@ impl RefusalCounts {
     }
 
     pub(crate) fn count(&mut self, refusal: IngressRefusal) {
-        self.0[refusal as usize] += 1;
+        self.count_many(refusal, 1);
+    }
+
+    pub(super) fn count_many(&mut self, refusal: IngressRefusal, times: u64) {
+        self.0[refusal as usize] += times;
     }
 }
 
@@ -67,6 +71,10 @@ pub struct IngressStats {
     pub forgotten: u64,
     /// Clients that were kicked.
     pub kicked: u64,
+    /// Datagrams that wait in the sockets ([`ServerUdp`](super::ServerUdp)) after this frame.
+    pub queued: usize,
+    /// Longest time that one of this frame's datagrams has waited there.
+    pub queue_wait: Duration,
 }
 
 /// Records the refusal of a message that passed the filters but violates the rules of its type.

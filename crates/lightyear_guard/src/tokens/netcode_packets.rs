@@ -11,7 +11,7 @@ use chacha20poly1305::{AeadInPlace, ChaCha20Poly1305, KeyInit, XChaCha20Poly1305
 const VERSION: &[u8; 13] = b"NETCODE 1.02\0";
 /// Length of the authentication tag at the end of encrypted data.
 const TAG: usize = 16;
-const PRIVATE: usize = 1_024;
+pub(super) const PRIVATE: usize = 1_024;
 const REQUEST: usize = 1 + 13 + 8 + 8 + 24 + PRIVATE;
 pub(super) const USER_DATA: usize = 256;
 const MAX_SERVERS: u32 = 32;
@@ -20,6 +20,8 @@ const SMALL: usize = 320;
 
 /// netcode packet kinds.
 pub(super) const DENIED: u8 = 1;
+pub(super) const CHALLENGE: u8 = 2;
+pub(super) const RESPONSE: u8 = 3;
 pub(super) const DISCONNECT: u8 = 6;
 
 /// Key of one direction of a session, with the protocol id that netcode authenticates.
@@ -104,17 +106,39 @@ impl ConnectionRequest<'_> {
         name
     }
 
-    /// Decrypts the private part, if the token was issued with this key.
-    pub fn open(&self, key: &[u8; 32]) -> Option<PrivateTokenData> {
+    /// What is authenticated with the private part.
+    fn known(&self) -> [u8; 13 + 8 + 8] {
         let mut known = [0; 13 + 8 + 8];
         known[..13].copy_from_slice(VERSION);
         known[13..21].copy_from_slice(&self.protocol.to_be_bytes());
         known[21..].copy_from_slice(&self.expires.to_be_bytes());
+        known
+    }
+
+    fn decrypt(&self, key: &[u8; 32]) -> Option<[u8; PRIVATE - TAG]> {
         let mut body = [0; PRIVATE - TAG];
         body.copy_from_slice(&self.private[..PRIVATE - TAG]);
         XChaCha20Poly1305::new(key.into())
-            .decrypt_in_place_detached(self.nonce.into(), &known, &mut body, &self.name().into())
+            .decrypt_in_place_detached(self.nonce.into(), &self.known(), &mut body, &self.name().into())
             .ok()?;
+        Some(body)
+    }
+
+    /// Returns the private part, encrypted with another key, if the token was issued with `key`.
+    pub fn reseal(&self, key: &[u8; 32], other: &[u8; 32]) -> Option<[u8; PRIVATE]> {
+        let mut body = self.decrypt(key)?;
+        let tag = XChaCha20Poly1305::new(other.into())
+            .encrypt_in_place_detached(self.nonce.into(), &self.known(), &mut body)
+            .ok()?;
+        let mut private = [0; PRIVATE];
+        private[..PRIVATE - TAG].copy_from_slice(&body);
+        private[PRIVATE - TAG..].copy_from_slice(&tag);
+        Some(private)
+    }
+
+    /// Decrypts the private part, if the token was issued with this key.
+    pub fn open(&self, key: &[u8; 32]) -> Option<PrivateTokenData> {
+        let body = self.decrypt(key)?;
         let mut r = Reader(&body);
         let client_id = r.u64()?;
         let _timeout = r.u32()?;
@@ -136,6 +160,13 @@ pub(super) fn key_to_client(token: &[u8]) -> Option<PacketKey> {
     r.servers()?;
     let _to_server = r.array::<32>()?;
     Some(PacketKey { key: *r.array()?, protocol })
+}
+
+/// Replaces the private part of a connection request.
+pub(super) fn replace_private(request: &mut [u8], private: &[u8; PRIVATE]) {
+    if let Some(old) = request.last_chunk_mut() {
+        *old = *private;
+    }
 }
 
 impl PacketKey {
@@ -231,6 +262,22 @@ pub(super) mod tests {
         for cut in 0..1_100 {
             assert!(key_to_client(&bytes[..cut]).is_none());
         }
+    }
+
+    #[test]
+    fn resealed_token_is_decrypted_with_the_other_key_and_says_the_same() {
+        let (key, other) = ([9; 32], [8; 32]);
+        let address = SocketAddr::from(([10, 0, 0, 7], 4_242));
+        let token = ConnectToken::build(address, 77, 5, key).user_data([6; 256]).generate().expect("a token");
+        let mut datagram = request_of(&token.try_into_bytes().expect("bytes"));
+        let before = request(&datagram).expect("a request");
+        assert!(before.reseal(&other, &key).is_none(), "not the token's key");
+        let private = before.reseal(&key, &other).expect("the token's key");
+        replace_private(&mut datagram, &private);
+        let after = request(&datagram).expect("a request");
+        assert!(after.open(&key).is_none());
+        let opened = after.open(&other).expect("the other key");
+        assert_eq!((opened.client_id, opened.user_data, after.expires > 0), (5, [6; 256], true));
     }
 
     #[test]

@@ -21,6 +21,9 @@ named_enum! {
         /// The token is for another server.
         #[display("the token is for another server")]
         OtherServer => "other server",
+        /// The token is for another match.
+        #[display("the token is for another match; request a new one")]
+        OtherMatch => "other match",
         /// The token is for another game, or for another version of this one.
         #[display("the token is for another game or version; update yours")]
         OtherGame => "other game",
@@ -31,6 +34,13 @@ named_enum! {
         /// The server is full.
         #[display("the server is full; try again later")]
         Full => "full",
+        /// As many clients as [`IngressLimits::max_clients_per_host`](crate::IngressLimits::max_clients_per_host)
+        /// have joined from the client's host.
+        #[display("too many players have joined from your internet address; try again later")]
+        HostLimit => "host limit",
+        /// The player or its host is banned: [`BanList`](crate::BanList).
+        #[display("you are banned from this server")]
+        Banned => "banned",
         /// A reason that this version does not know.
         #[display("the server refuses the connection")]
         Other => "other",
@@ -38,10 +48,14 @@ named_enum! {
 }
 
 impl JoinRefusal {
-    /// Encodes a denial: netcode's own number where there is one, for clients without this crate.
-    pub(super) fn denial(self) -> Vec<u8> {
+    /// Encodes a denial: netcode's own number where there is one, for clients without this crate. A full server adds
+    /// the number of its `places`.
+    pub(super) fn denial(self, places: usize) -> Vec<u8> {
         match self {
-            Self::Full => vec![0],
+            Self::Full => {
+                let [low, high] = u16::try_from(places).unwrap_or(u16::MAX).to_le_bytes();
+                vec![0, low, high]
+            }
             Self::Used => vec![4],
             Self::Unreadable => vec![5],
             _ => {
@@ -64,6 +78,14 @@ impl JoinRefusal {
             _ => Self::Other,
         }
     }
+
+    /// Decodes the number of places of a full server.
+    pub(super) fn places_of_denial(body: &[u8]) -> Option<u16> {
+        match body {
+            [0, low, high] => Some(u16::from_le_bytes([*low, *high])),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -73,8 +95,16 @@ mod tests {
     #[test]
     fn every_join_refusal_survives_a_round_trip_and_junk_becomes_other() {
         for refusal in JoinRefusal::ALL {
-            assert_eq!(JoinRefusal::of_denial(&refusal.denial()), refusal);
+            let body = refusal.denial(300);
+            assert_eq!(JoinRefusal::of_denial(&body), refusal);
+            let places = JoinRefusal::places_of_denial(&body);
+            assert_eq!(places, (refusal == JoinRefusal::Full).then_some(300), "{refusal:?}");
         }
+        assert_eq!(JoinRefusal::places_of_denial(&JoinRefusal::Full.denial(usize::MAX)), Some(u16::MAX));
+        assert_eq!(
+            (JoinRefusal::of_denial(&[0]), JoinRefusal::places_of_denial(&[0])),
+            (JoinRefusal::Full, None)
+        );
         for body in [&[][..], &[1], &[6], &[6, 200], &[6, 1, b'x'], &[255; 300]] {
             assert_eq!(JoinRefusal::of_denial(body), JoinRefusal::Other);
         }

@@ -5,12 +5,16 @@ use std::{io::ErrorKind, path::Path};
 
 use checked_ron::{OneLine, decode_text, read_file};
 use derive_more::Display;
+use hkdf::Hkdf;
 use lightyear::netcode::try_generate_key;
+use sha2::Sha256;
 
 /// The public development key; anybody who reads this source knows it.
 const DEVELOPMENT: [u8; 32] = *b"bevy_unlag development, public!!";
-/// Largest key file in bytes: a key as UTF-16 with white space around it, and much more.
+/// Largest key file in bytes: as many keys as are accepted, as UTF-16 with white space around them.
 const MAX_FILE_BYTES: usize = 1_024;
+/// What a derived key is for, the first part of HKDF's `info`. The id of the server follows.
+const DERIVATION: &[u8] = b"bevy_unlag server key 1\0";
 
 /// Secret key with which a matchmaker issues connect tokens and a server reads them: 32 bytes. Anyone with
 /// the key can join as any player, so it must never leave those two. `Debug` hides it, and an all-zero key cannot be
@@ -27,6 +31,15 @@ pub enum KeyError {
     /// Not 64 hexadecimal digits.
     #[display("a server's key must be 64 hexadecimal digits; make one: openssl rand -hex 32")]
     Text,
+    /// A line of a file with several keys is wrong; contains its number, from 1, and the error.
+    #[display("line {_0}: {_1}")]
+    Line(usize, Box<Self>),
+    /// More keys than [`ServerKeys::MAX`](crate::ServerKeys::MAX); contains their number.
+    #[display("a server accepts 4 keys at most, the newest first, not {_0}; remove the oldest")]
+    TooMany(usize),
+    /// The published development key is among several keys: anybody could join with it.
+    #[display("the public development key is among the keys, so anybody could join; remove it")]
+    Development,
     /// There is no such file; contains its path and the error.
     #[display("cannot read the key file {_0} ({_1}); make one: openssl rand -hex 32 > {_0}")]
     File(String, String),
@@ -65,15 +78,7 @@ impl ServerKey {
     /// # Errors
     /// [`KeyError::File`], [`KeyError::Unreadable`], [`KeyError::Text`] or [`KeyError::Zero`].
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, KeyError> {
-        let path = path.as_ref();
-        let bytes = read_file(path, MAX_FILE_BYTES).map_err(|error| {
-            let shown = OneLine::path(path).to_string();
-            match error.kind() {
-                ErrorKind::NotFound => KeyError::File(shown, error.to_string()),
-                _ => KeyError::Unreadable(shown, error.to_string()),
-            }
-        })?;
-        decode_text(&bytes).map_err(|_| KeyError::Text)?.parse()
+        parse_file(path.as_ref())
     }
 
     /// Reads a key from an environment variable with the text of [`to_hex`](Self::to_hex).
@@ -82,6 +87,18 @@ impl ServerKey {
     /// [`KeyError::Missing`], [`KeyError::Text`] or [`KeyError::Zero`].
     pub fn from_env(name: &str) -> Result<Self, KeyError> {
         std::env::var(name).map_err(|_| KeyError::Missing(name.to_owned()))?.parse()
+    }
+
+    /// Derives the key of one server of a fleet from this key, the fleet's: HKDF-SHA256 without salt, whose `info`
+    /// is `bevy_unlag server key 1`, a zero byte and the id. A matchmaker then keeps one secret for all servers,
+    /// and each server gets its own key, which says nothing about the fleet's or another server's.
+    #[must_use]
+    pub fn for_server(&self, server_id: &str) -> Self {
+        let mut key = [0; 32];
+        Hkdf::<Sha256>::new(None, &self.0)
+            .expand_multi_info(&[DERIVATION, server_id.as_bytes()], &mut key)
+            .expect("HKDF gives up to 8,160 bytes");
+        Self(key)
     }
 
     /// The public key of development mode, for examples and tests: a server with it lets anybody join as
@@ -107,6 +124,21 @@ impl ServerKey {
     pub(super) fn bytes(&self) -> [u8; 32] {
         self.0
     }
+}
+
+/// Reads a key file.
+///
+/// # Errors
+/// [`KeyError::File`] or [`KeyError::Unreadable`], and those of the text.
+pub(super) fn parse_file<T: FromStr<Err = KeyError>>(path: &Path) -> Result<T, KeyError> {
+    let bytes = read_file(path, MAX_FILE_BYTES).map_err(|error| {
+        let shown = OneLine::path(path).to_string();
+        match error.kind() {
+            ErrorKind::NotFound => KeyError::File(shown, error.to_string()),
+            _ => KeyError::Unreadable(shown, error.to_string()),
+        }
+    })?;
+    decode_text(&bytes).map_err(|_| KeyError::Text)?.parse()
 }
 
 impl FromStr for ServerKey {
@@ -149,6 +181,18 @@ mod tests {
         assert_ne!(Ok(key.clone()), ServerKey::random());
         let shown = format!("{key:?}");
         assert!(!shown.contains(&key.to_hex()[..8]) && shown == "ServerKey(hidden)", "{shown}");
+    }
+
+    #[test]
+    fn derived_key_is_hkdf_sha256_and_differs_by_server_and_fleet() {
+        let fleet = ServerKey::from_bytes([7; 32]).expect("no zeros");
+        // From Python: hmac.digest(hmac.digest(bytes(32), bytes([7]) * 32, "sha256"), info + b"\x01", "sha256").
+        let expected = "0a857280c598f9cbaf60a8199eeb8b64b4ee4eef67b455e394d7795ece05e589";
+        assert_eq!(fleet.for_server("eu-1").to_hex(), expected);
+        let other = ServerKey::from_bytes([8; 32]).expect("no zeros");
+        assert_ne!(fleet.for_server("eu-1"), fleet.for_server("eu-2"));
+        assert_ne!(fleet.for_server("eu-1"), other.for_server("eu-1"));
+        assert_ne!(fleet.for_server("eu-1"), fleet);
     }
 
     /// Reads a key from a file with these bytes.

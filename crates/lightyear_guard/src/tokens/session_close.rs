@@ -18,7 +18,7 @@ const DISCONNECT_COPIES: u64 = 5;
 /// Keys of a session, from the token that opened it.
 #[derive(Component)]
 pub(super) struct SessionKeys {
-    to_server: PacketKey,
+    pub to_server: PacketKey,
     pub to_client: PacketKey,
 }
 

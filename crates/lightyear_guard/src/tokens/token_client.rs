@@ -1,6 +1,10 @@
 //! Joining with a connect token, for a client.
 
-use core::{net::SocketAddr, time::Duration};
+use core::{
+    fmt,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    time::Duration,
+};
 
 use bevy::prelude::*;
 use derive_more::Display;
@@ -53,17 +57,34 @@ pub struct TokenClient {
     ticket: DenialState,
 }
 
-/// On a client's link: the key for the server's denials, and the reason of the last one.
+/// On a client's link: the key for the server's denials, and the content of the last one.
 #[derive(Component)]
 pub(super) struct DenialState {
     key: PacketKey,
-    refusal: Option<JoinRefusal>,
+    refusal: Option<JoinRefused>,
 }
 
-/// On a client: the server has refused the connection. Written once, when netcode gives up.
+/// On a client: the server has refused the connection. Written once, when netcode gives up. `Display` is a sentence for
+/// the player.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Message, Debug)]
-pub struct JoinRefused(pub JoinRefusal);
+pub struct JoinRefused {
+    /// Why.
+    pub reason: JoinRefusal,
+    /// Number of clients that the server takes, if it is full and says so.
+    pub places: Option<u16>,
+}
+
+impl fmt::Display for JoinRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.places {
+            Some(places) if self.reason == JoinRefusal::Full => {
+                write!(f, "the server is full ({places} of {places}); try again later")
+            }
+            _ => write!(f, "{}", self.reason),
+        }
+    }
+}
 
 impl TokenClient {
     /// Reads a token made by [`ConnectTokenRequest::issue`].
@@ -103,6 +124,15 @@ impl TokenClient {
     pub fn server(&self) -> SocketAddr {
         self.netcode.inner.server_addr()
     }
+
+    /// Returns the local address to connect from, for lightyear's `LocalAddr`: any, of the server's address family.
+    #[must_use]
+    pub fn local_address(&self) -> SocketAddr {
+        match self.server() {
+            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+        }
+    }
 }
 
 /// Records the reason of a denial. Runs before netcode, which only logs and drops denials.
@@ -111,7 +141,8 @@ pub(super) fn receive_denial(mut links: Query<(&mut Link, &mut DenialState), Wit
         retain_received(&mut link, |datagram| {
             let mut room = PacketKey::room();
             if let Some(body) = ticket.key.open(DENIED, datagram, &mut room) {
-                ticket.refusal = Some(JoinRefusal::of_denial(body));
+                let places = JoinRefusal::places_of_denial(body);
+                ticket.refusal = Some(JoinRefused { reason: JoinRefusal::of_denial(body), places });
             }
             true
         });
@@ -134,7 +165,7 @@ pub(super) fn report_refusal(
         && let Some(refusal) = ticket.refusal.take()
     {
         warn!("cannot join: {refusal}");
-        refused.write(JoinRefused(refusal));
+        refused.write(refusal);
     }
 }
 
@@ -166,6 +197,23 @@ mod tests {
         let later = |seconds| clock::wall() + Duration::from_secs(seconds);
         assert_eq!(TokenClient::at(&good, later(3_700)).err(), Some(TokenError::Expired));
         assert_eq!(TokenClient::at(&good, later(3_600)).err(), None, "the player's clock may be wrong");
+    }
+
+    #[test]
+    fn client_connects_from_an_address_of_the_servers_family() {
+        for (server, local) in [("203.0.113.7:5000", "0.0.0.0:0"), ("[2001:db8::1]:5000", "[::]:0")] {
+            let client =
+                TokenClient::development(1, server.parse().expect("an address"), 9).expect("a token");
+            assert_eq!(client.local_address().to_string(), local);
+        }
+    }
+
+    #[test]
+    fn full_server_is_told_with_its_places_if_they_are_known() {
+        let text = |reason, places| JoinRefused { reason, places }.to_string();
+        assert_eq!(text(JoinRefusal::Full, Some(8)), "the server is full (8 of 8); try again later");
+        assert_eq!(text(JoinRefusal::Full, None), JoinRefusal::Full.to_string());
+        assert_eq!(text(JoinRefusal::Used, Some(8)), JoinRefusal::Used.to_string());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Token filter: validates connect tokens before netcode reads them.
 
+use core::net::IpAddr;
+
 use bevy::prelude::*;
 use lightyear::{
     connection::{client_of::SkipNetcode, host::HostClient},
@@ -9,15 +11,16 @@ use lightyear::{
 };
 
 use super::{
-    JoinRefusal, WallClock,
-    netcode_packets::{self, ConnectionRequest, DENIED, PrivateTokenData},
+    BanList, JoinRefusal, WallClock,
+    netcode_packets::{self, ConnectionRequest, DENIED, PRIVATE, PrivateTokenData},
+    places::{Newcomer, Places},
     server_access::{ClockReading, TokenValidator},
     session_close::SessionKeys,
     token_request::milliseconds,
 };
 use crate::{
     clock::SystemTime,
-    ingress::{Kick, KickReason, retain_received},
+    ingress::{Kick, KickReason, host, retain_received},
     log_lines::{self, LogConfig, LoggedRefusal, log_refused_join},
 };
 
@@ -47,6 +50,10 @@ impl TokenStats {
     pub fn refused(&self, refusal: JoinRefusal) -> u64 {
         self.refused[refusal as usize]
     }
+
+    pub(crate) fn count(&mut self, refusal: JoinRefusal) {
+        self.refused[refusal as usize] += 1;
+    }
 }
 
 /// The token with which a link joins, and its client.
@@ -63,15 +70,20 @@ pub(super) struct Denial(Vec<u8>);
 /// Outcome of a connection request.
 #[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
 enum TokenDecision {
-    Pass(PrivateTokenData),
+    /// With the private part for netcode, if netcode does not have the token's key.
+    Pass(PrivateTokenData, Option<[u8; PRIVATE]>),
     Drop,
-    Deny { packet: Vec<u8>, refusal: JoinRefusal, client: u64 },
+    Deny {
+        packet: Vec<u8>,
+        refusal: JoinRefusal,
+        client: u64,
+    },
 }
 
 type Served = (With<LinkOf>, Without<HostClient>, Without<SkipNetcode>);
 
 pub(super) fn check(
-    (clock, log): (Res<WallClock>, Res<LogConfig>),
+    (clock, log, bans): (Res<WallClock>, Res<LogConfig>, Res<BanList>),
     mut servers: Query<(Option<&mut TokenValidator>, Option<&LocalAddr>), With<NetcodeServer>>,
     mut links: Query<
         (
@@ -87,11 +99,13 @@ pub(super) fn check(
     joining: Query<(Entity, &LinkOf, &LinkToken), Without<Connected>>,
     there: Query<(), With<LinkOf>>,
     clients: Query<(Entity, &LinkOf, &RemoteId), With<Connected>>,
+    places: Places,
     mut stats: ResMut<TokenStats>,
     mut commands: Commands,
 ) {
-    // Server and client of the joins that began in this frame.
+    // Server and client, and server and host, of the joins that began in this frame.
     let mut fresh: Vec<(Entity, PeerId)> = Vec::new();
+    let mut fresh_hosts: Vec<(Entity, IpAddr)> = Vec::new();
     for (entity, mut link, of, token, is_connected, (address, mut is_logged)) in &mut links {
         let mut shows = token.map(|token| token.name);
         retain_received(&mut link, |datagram| {
@@ -124,10 +138,24 @@ pub(super) fn check(
                 return !has_zero_key;
             };
             let now = gate.now((clock.0)());
+            let local = local.map(|local| local.0);
+            let is_banned = |client| bans.is_banned(client, address.map(|address| address.0.ip()));
             let verdict =
-                gate.validate(&request, entity, local.map(|l| l.0), now, |e| there.contains(e), &mut stats);
-            let private = match verdict {
-                TokenDecision::Pass(private) => private,
+                gate.validate(&request, entity, local, now, is_banned, |e| there.contains(e), &mut stats);
+            let verdict = match verdict {
+                TokenDecision::Pass(private, resealed) if !is_connected && shows.is_none() => {
+                    let (peer, server) = (PeerId::Netcode(private.client_id), of.server);
+                    let address = address.map(|address| address.0);
+                    let newcomer = Newcomer { link: entity, server, peer, address };
+                    match places.refusal(&newcomer, gate.access.max_clients, &fresh_hosts) {
+                        Some(refusal) => gate.deny(&request, &private, refusal, &mut stats),
+                        None => TokenDecision::Pass(private, resealed),
+                    }
+                }
+                verdict => verdict,
+            };
+            let (private, resealed) = match verdict {
+                TokenDecision::Pass(private, resealed) => (private, resealed),
                 TokenDecision::Drop => return false,
                 TokenDecision::Deny { packet, refusal, client } => {
                     if !is_logged {
@@ -156,9 +184,13 @@ pub(super) fn check(
                     let others = joining.iter().filter(|(_, l, o)| l.server == of.server && o.peer == peer);
                     others.for_each(|(other, ..)| commands.entity(other).try_despawn());
                     fresh.push((of.server, peer));
+                    fresh_hosts.extend(address.map(|address| (of.server, host(address.0))));
                     shows = Some(name);
                     let shown = (LinkToken { name, peer }, SessionKeys::new(request.protocol, &private));
                     commands.entity(entity).try_insert(shown);
+                }
+                if let Some(resealed) = resealed {
+                    netcode_packets::replace_private(datagram, &resealed);
                 }
                 true
             } else {
@@ -175,7 +207,7 @@ impl TokenValidator {
         let Some(request) = netcode_packets::request(datagram) else { return false };
         // Clients with an expired token get the reason, but not for ever.
         let late = request.expires.saturating_add(DENIAL_SECONDS) < milliseconds(wall) / 1_000;
-        !late && request.open(&self.access.key.bytes()).is_some()
+        !late && self.access.keys.iter().any(|key| request.open(&key.bytes()).is_some())
     }
 
     fn validate(
@@ -184,29 +216,51 @@ impl TokenValidator {
         link: Entity,
         local: Option<core::net::SocketAddr>,
         now: ClockReading,
+        is_banned: impl Fn(u64) -> bool,
         is_there: impl Fn(Entity) -> bool,
         stats: &mut TokenStats,
     ) -> TokenDecision {
-        let Some(private) = request.open(&self.access.key.bytes()) else {
+        let keys = &self.access.keys;
+        let opened = keys.iter().find_map(|key| Some((key, request.open(&key.bytes())?)));
+        let Some((key, private)) = opened else {
             stats.foreign += 1;
             return TokenDecision::Drop;
         };
-        let good = self.access.validate(request, &private, local, now).map_err(Some).and_then(|left| {
-            let shown = self.seen_tokens.show(request.name(), link, left, now.uptime, is_there);
-            if self.access.key.is_development() { Ok(()) } else { shown }
-        });
-        match good {
-            Ok(()) => TokenDecision::Pass(private),
-            Err(None) => TokenDecision::Drop,
-            Err(Some(refusal)) => {
-                stats.refused[refusal as usize] += 1;
-                self.sequence += 1;
-                let key = SessionKeys::new(request.protocol, &private).to_client;
-                let client = private.client_id;
-                key.seal(DENIED, self.sequence, &refusal.denial())
-                    .map_or(TokenDecision::Drop, |packet| TokenDecision::Deny { packet, refusal, client })
+        let good = self.access.validate(key, request, &private, local, now).map_err(Some).and_then(|left| {
+            if is_banned(private.client_id) {
+                return Err(Some(JoinRefusal::Banned));
             }
+            let shown = self.seen_tokens.show(request.name(), link, left, now.uptime, is_there);
+            if key.is_development() { Ok(()) } else { shown }
+        });
+        let netcode_key = &self.netcode_key;
+        match good {
+            Ok(()) if key == netcode_key => TokenDecision::Pass(private, None),
+            Ok(()) => {
+                let resealed = request.reseal(&key.bytes(), &netcode_key.bytes());
+                TokenDecision::Pass(private, resealed)
+            }
+            Err(None) => TokenDecision::Drop,
+            Err(Some(refusal)) => self.deny(request, &private, refusal, stats),
         }
+    }
+
+    fn deny(
+        &mut self,
+        request: &ConnectionRequest<'_>,
+        private: &PrivateTokenData,
+        refusal: JoinRefusal,
+        stats: &mut TokenStats,
+    ) -> TokenDecision {
+        stats.count(refusal);
+        self.sequence += 1;
+        let key = SessionKeys::new(request.protocol, private).to_client;
+        let (client, body) = (private.client_id, refusal.denial(self.access.max_clients));
+        key.seal(DENIED, self.sequence, &body).map_or(TokenDecision::Drop, |packet| TokenDecision::Deny {
+            packet,
+            refusal,
+            client,
+        })
     }
 }
 

@@ -8,7 +8,9 @@ use super::{ServerKey, TokenError, netcode_packets::USER_DATA};
 use crate::clock::{self, SystemTime, UNIX_EPOCH};
 
 /// Magic bytes in the user data of the suite's tokens, with their version.
-const MAGIC: [u8; 4] = *b"ULG1";
+const MAGIC: [u8; 4] = *b"ULG2";
+/// Bytes of the user data before the ids and the data: magic bytes, time of issue, three lengths.
+const HEADER: usize = 4 + 8 + 3;
 /// Longest lifetime that a server accepts.
 pub(super) const MAX_LIFETIME: Duration = Duration::from_secs(3_600);
 
@@ -33,6 +35,13 @@ pub struct ConnectTokenRequest {
     pub client_id: u64,
     /// Public address of the server, which the client dials.
     pub server: SocketAddr,
+    /// Name of the server within its fleet, the same as
+    /// [`ServerAccess::server_id`](crate::ServerAccess::server_id): 1 to 63 bytes. Default `None`: for servers without
+    /// one.
+    pub server_id: Option<String>,
+    /// Name of the match, the same as [`ServerAccess::match_id`](crate::ServerAccess::match_id): 1 to 63 bytes.
+    /// Default `None`: for servers without one.
+    pub match_id: Option<String>,
     /// Id of the game, the same as [`ServerAccess::protocol_id`](crate::ServerAccess::protocol_id).
     pub protocol_id: u64,
     /// Time during which the client may use the token to join; established connections are not affected.
@@ -41,14 +50,16 @@ pub struct ConnectTokenRequest {
     /// Time without a packet after which either side considers the other gone. Default 3 s, 1 s to an hour.
     /// Raising it tolerates longer outages, and leaves the pawn of a vanished player standing for longer.
     pub timeout: Duration,
-    /// Application data for the server, at most 243 bytes, read with [`token_data`]. The client can neither
-    /// read nor change it. Default empty.
+    /// Application data for the server, at most 241 bytes less those of both ids, read with [`token_data`]. The
+    /// client can neither read nor change it. Default empty.
     pub data: Vec<u8>,
 }
 
 impl ConnectTokenRequest {
-    /// Maximum length of [`data`](Self::data), in bytes.
-    pub const MAX_DATA: usize = USER_DATA - 13;
+    /// Maximum length of [`data`](Self::data) and both ids together, in bytes.
+    pub const MAX_DATA: usize = USER_DATA - HEADER;
+    /// Maximum length of an id, in bytes, as for names in Kubernetes.
+    pub const MAX_ID: usize = 63;
 
     /// Creates a request with the defaults.
     #[must_use]
@@ -56,6 +67,8 @@ impl ConnectTokenRequest {
         Self {
             client_id,
             server,
+            server_id: None,
+            match_id: None,
             protocol_id,
             lifetime: Duration::from_secs(30),
             timeout: Duration::from_secs(3),
@@ -80,7 +93,12 @@ impl ConnectTokenRequest {
         if self.timeout < Duration::from_secs(1) || self.timeout > MAX_LIFETIME {
             return Err(wrong("the timeout of a token must be from 1 s to an hour"));
         }
-        let user_data = user_data(&self.data, now).ok_or(wrong("token data may have 243 bytes at most"))?;
+        let ids = [&self.server_id, &self.match_id].map(Option::as_deref);
+        if ids.iter().flatten().any(|id| id.is_empty() || id.len() > Self::MAX_ID) {
+            return Err(wrong("the ids of a server and a match must have 1 to 63 bytes"));
+        }
+        let user_data = user_data(ids.map(Option::unwrap_or_default), &self.data, now)
+            .ok_or(wrong("the data of a token and its ids may have 241 bytes together at most"))?;
         let whole = |time: Duration| time.as_secs() as i32 + i32::from(time.subsec_nanos() > 0);
         // netcode counts whole seconds of the wall clock, the first of which has begun.
         let lifetime = whole(self.lifetime) + 1;
@@ -102,20 +120,43 @@ pub(super) fn milliseconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-/// Encodes the user data: magic bytes, time of issue, length of the data, data.
-fn user_data(data: &[u8], now: SystemTime) -> Option<[u8; USER_DATA]> {
+/// Encodes the user data: magic bytes, time of issue, lengths of what follows, ids of server and match, data.
+fn user_data([server, of_match]: [&str; 2], data: &[u8], now: SystemTime) -> Option<[u8; USER_DATA]> {
     let mut bytes = [0; USER_DATA];
     bytes[..4].copy_from_slice(&MAGIC);
     bytes[4..12].copy_from_slice(&milliseconds(now).to_be_bytes());
-    bytes[12] = u8::try_from(data.len()).ok()?;
-    bytes[13..].get_mut(..data.len())?.copy_from_slice(data);
+    let mut at = HEADER;
+    for (number, part) in [server.as_bytes(), of_match.as_bytes(), data].into_iter().enumerate() {
+        bytes[12 + number] = u8::try_from(part.len()).ok()?;
+        bytes.get_mut(at..at + part.len())?.copy_from_slice(part);
+        at += part.len();
+    }
     Some(bytes)
 }
 
-/// Decodes the user data of a token, if the suite issued it.
-pub(super) fn issue_time(bytes: &[u8; USER_DATA]) -> Option<u64> {
-    let issued = bytes.strip_prefix(&MAGIC)?.first_chunk()?;
-    Some(u64::from_be_bytes(*issued))
+/// Decoded user data of a token that the suite has issued.
+pub(super) struct TokenData<'a> {
+    /// Time of issue, in milliseconds since 1970.
+    pub issued: u64,
+    /// Id of the server; empty for none.
+    pub server_id: &'a [u8],
+    /// Id of the match; empty for none.
+    pub match_id: &'a [u8],
+    data: &'a [u8],
+}
+
+impl<'a> TokenData<'a> {
+    pub fn read(bytes: &'a [u8; USER_DATA]) -> Option<Self> {
+        let issued = u64::from_be_bytes(*bytes.strip_prefix(&MAGIC)?.first_chunk()?);
+        let mut rest = &bytes[HEADER..];
+        let mut part = |length: u8| {
+            let (part, after) = rest.split_at_checked(length.into())?;
+            rest = after;
+            Some(part)
+        };
+        let (server_id, match_id, data) = (part(bytes[12])?, part(bytes[13])?, part(bytes[14])?);
+        Some(Self { issued, server_id, match_id, data })
+    }
 }
 
 /// Returns the matchmaker's data about a client: [`ConnectTokenRequest::data`]. `TokenUserData` is on the
@@ -123,10 +164,7 @@ pub(super) fn issue_time(bytes: &[u8; USER_DATA]) -> Option<u64> {
 /// [`ConnectTokenRequest`].
 #[must_use]
 pub fn token_data(token: &TokenUserData) -> &[u8] {
-    if issue_time(&token.0).is_none() {
-        return &[];
-    }
-    token.0[13..].get(..usize::from(token.0[12])).unwrap_or_default()
+    TokenData::read(&token.0).map(|token| token.data).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -139,14 +177,30 @@ mod tests {
 
     #[test]
     fn token_data_survives_a_round_trip() {
-        for data in [&b""[..], b"team blue", &[255; ConnectTokenRequest::MAX_DATA]] {
-            let bytes = user_data(data, clock::wall()).expect("it fits");
+        let id = "x".repeat(ConnectTokenRequest::MAX_ID);
+        let least = [255; ConnectTokenRequest::MAX_DATA - 2 * ConnectTokenRequest::MAX_ID];
+        for (ids, data) in [
+            (["", ""], &b""[..]),
+            (["", ""], &b"team blue"[..]),
+            (["", ""], &[255; ConnectTokenRequest::MAX_DATA][..]),
+            (["eu-1", "match 9"], &b"team blue"[..]),
+            ([id.as_str(), id.as_str()], &least[..]),
+        ] {
+            let now = clock::wall();
+            let bytes = user_data(ids, data, now).expect("it fits");
+            let read = TokenData::read(&bytes).expect("ours");
+            assert_eq!(
+                (read.issued, [read.server_id, read.match_id]),
+                (milliseconds(now), ids.map(str::as_bytes))
+            );
             assert_eq!(token_data(&TokenUserData(bytes)), data);
         }
         assert_eq!(token_data(&TokenUserData([0; USER_DATA])), b"");
-        let mut long = user_data(b"x", clock::wall()).expect("it fits");
-        long[12] = 255;
-        assert_eq!(token_data(&TokenUserData(long)), b"", "a length beyond the end");
+        for length in 12..HEADER {
+            let mut long = user_data(["a", "b"], b"x", clock::wall()).expect("it fits");
+            long[length] = 255;
+            assert_eq!(token_data(&TokenUserData(long)), b"", "a length beyond the end");
+        }
     }
 
     #[test]
@@ -158,6 +212,13 @@ mod tests {
             ConnectTokenRequest { lifetime: Duration::MAX, ..request() },
             ConnectTokenRequest { timeout: Duration::ZERO, ..request() },
             ConnectTokenRequest { data: vec![0; ConnectTokenRequest::MAX_DATA + 1], ..request() },
+            ConnectTokenRequest { server_id: Some(String::new()), ..request() },
+            ConnectTokenRequest { match_id: Some("x".repeat(ConnectTokenRequest::MAX_ID + 1)), ..request() },
+            ConnectTokenRequest {
+                server_id: Some("x".to_owned()),
+                data: vec![0; ConnectTokenRequest::MAX_DATA],
+                ..request()
+            },
         ];
         for request in wrong {
             assert!(matches!(request.issue(&key), Err(TokenError::Request(_))), "{request:?}");

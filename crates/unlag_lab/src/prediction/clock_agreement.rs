@@ -86,7 +86,7 @@ fn play(clock: Clock, seconds: f64, seed: u64) -> Result<Played, String> {
 /// # Errors
 /// Returns a message if a player cannot join.
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let seconds = options.extent(40.0, 600.0);
+    let seconds = options.extent(25.0, 600.0);
     let honest = SPEEDS.map(Clock::Joined).into_iter().chain(CHANGED.map(Clock::Changed));
     let counted: Vec<Clock> = honest.chain([Clock::Unsteered(UNSTEERED)]).collect();
     let clocks: Vec<Clock> = counted.iter().copied().chain(DISHONEST.map(Clock::Joined)).collect();

@@ -146,7 +146,7 @@ impl Totals {
 }
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let (wanted, stretch) = options.extent((2_000, 30.0), (100_000, 300.0));
+    let (wanted, stretch) = options.extent((1_000, 30.0), (100_000, 300.0));
     let mut sums = Totals::default();
     let mut seed = options.seed;
     while sums.shots < wanted {

@@ -1,9 +1,9 @@
 //! Clients whose view turns faster than a player's can.
 
 use bevy::prelude::*;
-use bevy_unlag_weapons::{Aim, FireRules, ShotRefusal, ShotResult, Weapon};
+use bevy_unlag_weapons::{Aim, FireRules, ShotRefusal, ShotResolved, ShotResult, Weapon};
 
-use crate::adversaries::stage::Duel;
+use crate::adversaries::stage::{BEHIND, Duel, WAY};
 
 /// Looks away, snaps to the target, and fires the given number of moves later.
 fn snap(duel: &mut Duel, later: u32) -> ShotResult {
@@ -24,6 +24,13 @@ fn half_a_turn_in_the_move_of_a_shot_is_refused() {
     assert!(matches!(duel.tap_and_expect_verdict(), ShotResult::Hit(_)), "an honest shot");
     assert_eq!(snap(&mut duel, 0), REFUSED);
     assert_eq!((duel.damage.len(), duel.refused(ShotRefusal::Aim)), (1, 1));
+    // The game on the server has got both, with the age of the poses that the screen showed.
+    let [hit, refused] = duel.reports[..] else { panic!("{:?}", duel.reports) };
+    let (shooter, verdict) = (duel.shooter, duel.verdicts[1]);
+    assert_eq!(refused, ShotResolved { shooter, verdict, is_impact: false, rewind: None });
+    assert_eq!((hit.verdict, hit.is_impact), (duel.verdicts[0], false));
+    let ticks = hit.rewind.map_or(0.0, |age| age.as_secs_f32() * 64.0);
+    assert!(((BEHIND as f32 + WAY as f32)..25.0).contains(&ticks), "{ticks} ticks");
     // There is no other reason for a refusal.
     duel.server.world_mut().resource_mut::<FireRules>().max_turn = 1e6;
     assert!(matches!(snap(&mut duel, 0), ShotResult::Hit(_)));

@@ -17,8 +17,9 @@ use bevy_unlag_prediction::{
 use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewTimeValidator, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::SentSnapshots;
 use bevy_unlag_weapons::{
-    Aim, Arsenal, Damage, Loadout, OutgoingShotMessages, RefusedShots, ShotMessage, ShotRefusal, ShotResult,
-    ShotVerdict, SpreadSecret, Weapon, WeaponControls, WeaponId, WeaponState, WeaponsPlugin,
+    Aim, Arsenal, Damage, Loadout, OutgoingShotMessages, RefusedShots, ShotMessage, ShotRefusal,
+    ShotResolved, ShotResult, ShotVerdict, SpreadSecret, Weapon, WeaponControls, WeaponId, WeaponState,
+    WeaponsPlugin,
 };
 
 use crate::adversaries::cheat::{Input, Knows, Modified, Soldier, State, forged, modify};
@@ -66,6 +67,8 @@ pub struct Duel {
     pub moves_a_tick: u32,
     pub damage: Vec<Damage>,
     pub verdicts: Vec<ShotVerdict>,
+    /// What the server has reported to its game.
+    pub reports: Vec<ShotResolved>,
 }
 
 fn app(weapons: &[Weapon]) -> App {
@@ -132,6 +135,7 @@ impl Duel {
             moves_a_tick: 1,
             damage: Vec::new(),
             verdicts: Vec::new(),
+            reports: Vec::new(),
         };
         duel.target(2, Vec3::NEG_Z * 10.0);
         duel.run(120);
@@ -310,6 +314,7 @@ impl Duel {
             _ => None,
         }));
         self.damage.extend(drain::<Damage>(&mut self.server));
+        self.reports.extend(drain::<ShotResolved>(&mut self.server));
         if now.0.is_multiple_of(SENT_EVERY) {
             self.send_snapshots(now);
             self.down.push_back((self.frame + WAY, Down::Snapshots(now)));

@@ -73,6 +73,9 @@ fn direct_hit_counts_by_group_and_splash_falls_off_with_distance() {
     assert!(thrown.throw.x > 2.0 && thrown.throw.length() < 10.0, "{:?}", thrown.throw);
     let ShotResult::Hit(list) = verdict(&said) else { panic!("{:?}", verdict(&said)) };
     assert_eq!(list.iter().map(|count| count.target.0).collect::<Vec<_>>(), [2, 3, 4]);
+    let reports: Vec<_> =
+        server.reports.iter().map(|report| (report.verdict.result, report.is_impact)).collect();
+    assert_eq!(reports, [(ShotResult::Launched, false), (ShotResult::Hit(list), true)]);
 }
 
 #[test]

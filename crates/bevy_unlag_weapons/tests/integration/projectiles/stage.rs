@@ -16,8 +16,8 @@ use bevy_unlag_smoothing::{RecordTransform, SentSnapshots};
 use bevy_unlag_weapons::{
     Aim, Arsenal, Damage, DamageTable, DisplayedProjectileHit, DrawnProjectile, FastestTurn, FireInput,
     OutgoingShotMessages, PredictedShot, Projectile, ProjectileAppeared, ProjectileDisappeared,
-    ProjectileEnd, ProjectileLaunch, ShooterView, Shot, ShotFired, ShotMessage, ShotVerdict, SpreadCone,
-    Weapon, WeaponEvent, WeaponId, WeaponState, WeaponsPlugin, WithWeapons,
+    ProjectileEnd, ProjectileLaunch, ShooterView, Shot, ShotFired, ShotMessage, ShotResolved, ShotVerdict,
+    SpreadCone, Weapon, WeaponEvent, WeaponId, WeaponState, WeaponsPlugin, WithWeapons,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
@@ -83,6 +83,8 @@ pub struct Server {
     pub app: App,
     pub shooter: Entity,
     pub damage: Vec<Damage>,
+    /// What the server has reported to its game about shots.
+    pub reports: Vec<ShotResolved>,
 }
 
 impl Server {
@@ -92,7 +94,7 @@ impl Server {
         let shooter =
             (SHOOTER, NetRole::Authority, OutgoingShotMessages::default(), RecordTransform::default(), body);
         let shooter = app.world_mut().spawn(shooter).id();
-        Self { app, shooter, damage: Vec::new() }
+        Self { app, shooter, damage: Vec::new(), reports: Vec::new() }
     }
 
     /// Creates a server with a remote shooter, which is sent all pawns but its own.
@@ -163,6 +165,7 @@ impl Server {
             }
         }
         self.damage.extend(drain::<Damage>(&mut self.app));
+        self.reports.extend(drain::<ShotResolved>(&mut self.app));
         let mut mailbox = self.app.world_mut().query::<&mut OutgoingShotMessages>();
         mailbox
             .iter_mut(self.app.world_mut())

@@ -1,0 +1,29 @@
+//! Dedicated servers in a fleet of [Agones](https://agones.dev), by the REST interface of its sidecar.
+//!
+//! * [`AgonesPlugin`] follows [`ServerState`](bevy_unlag_server::ServerState): Agones learns that the server is ready,
+//!   healthy, allocated, draining and stopped, and an allocation by Agones makes it `Allocated`.
+//! * [`AgonesAllocation`]: the event of such an allocation, with the labels and annotations that say what to play.
+//! * [`Agones`]: the connection, by which games set labels and annotations.
+//! * [`AgonesConfig`]: the address of the sidecar and intervals. Without a sidecar the plugin does nothing.
+//!
+//! All requests are made by threads of their own, so no tick waits for the sidecar.
+
+mod allocation;
+mod command_queue;
+mod config;
+mod connection;
+mod game_server;
+mod game_server_stream;
+mod players;
+mod plugin;
+mod retry_delay;
+mod sdk_client;
+mod worker;
+
+pub use allocation::AgonesAllocation;
+pub use config::AgonesConfig;
+pub use connection::Agones;
+pub use plugin::AgonesPlugin;
+
+/// Target of log lines.
+const LOG: &str = "bevy_unlag::agones";

@@ -1,0 +1,271 @@
+//! Game servers as processes of this machine: one match a process.
+
+use core::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Stdio},
+    sync::mpsc::{Receiver, Sender, channel},
+    thread,
+    time::Instant,
+};
+
+use bevy_unlag::guard::ServerKeys;
+use bevy_unlag_server::say_error;
+use checked_ron::OneLine;
+
+use super::{AllocationEvent, Allocator, GameServer};
+use crate::connection;
+
+/// Time after which a server that is not ready is ended.
+const START_TIME: Duration = Duration::from_secs(30);
+/// Output of a server that is searched for its port, in bytes.
+const MAX_OUTPUT: u64 = 4_096;
+/// Beginning of the line with the port.
+const PORT_LINE: &str = "serving on UDP port ";
+
+/// Options of local servers.
+#[derive(Clone, Debug)]
+pub struct LocalOptions {
+    /// Program of the server: the example `server`.
+    pub program: PathBuf,
+    /// Address of this machine for clients.
+    pub host: IpAddr,
+    /// Maximum number of processes at a time.
+    pub max_servers: usize,
+    /// Length of a match, in seconds.
+    pub match_seconds: f64,
+    /// Folder for the servers' logs. `None`: they go to this program's standard error.
+    pub logs: Option<PathBuf>,
+}
+
+/// Starts a process for each match.
+pub struct LocalServers {
+    options: LocalOptions,
+    fleet: ServerKeys,
+    /// Folder for key files, which only this user can read.
+    keys: KeyFolder,
+    servers: Vec<LocalServer>,
+    next: u64,
+    ports: (Sender<(u64, Option<u16>)>, Receiver<(u64, Option<u16>)>),
+}
+
+struct LocalServer {
+    number: u64,
+    match_id: String,
+    server_id: String,
+    process: Child,
+    started: Instant,
+    is_ready: bool,
+}
+
+impl LocalServers {
+    /// Prepares to start servers with keys of this fleet.
+    ///
+    /// # Errors
+    /// Returns one line when there is no such program, or the folder for keys cannot be made.
+    pub fn new(options: LocalOptions, fleet: ServerKeys) -> Result<Self, String> {
+        if !options.program.is_file() {
+            let program = OneLine::path(&options.program);
+            return Err(format!(
+                "there is no server program {program}; build it, or name it with --server: \
+                 cargo build --release -p unlag_examples --example server"
+            ));
+        }
+        let keys = KeyFolder::new().map_err(|error| format!("cannot make a folder for keys: {error}"))?;
+        Ok(Self { options, fleet, keys, servers: Vec::new(), next: 1, ports: channel() })
+    }
+
+    fn start(&mut self, match_id: &str) -> io::Result<LocalServer> {
+        let number = self.next;
+        self.next += 1;
+        let server_id = format!("local-{}-{number}", std::process::id());
+        let log = match &self.options.logs {
+            Some(folder) => Stdio::from(File::create(folder.join(format!("{match_id}.log")))?),
+            None => Stdio::inherit(),
+        };
+        // Everybody on the machine can see arguments, so the key is in a file.
+        let key_file = self.keys.write(&server_id, &self.fleet.for_server(&server_id))?;
+        let mut process = Command::new(&self.options.program)
+            .args(["--port", "0", "--server-id", &server_id, "--match-id", match_id])
+            .args(["--match-seconds", &self.options.match_seconds.to_string()])
+            .arg("--key")
+            .arg(&key_file)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .inspect_err(|_| self.keys.remove(&server_id))?;
+        if let Some(output) = process.stdout.take() {
+            let ports = self.ports.0.clone();
+            let reader = thread::Builder::new().spawn(move || {
+                let _ = ports.send((number, read_port(output)));
+            });
+            if let Err(error) = reader {
+                let _ = process.kill();
+                let _ = process.wait();
+                self.keys.remove(&server_id);
+                return Err(error);
+            }
+        }
+        Ok(LocalServer {
+            number,
+            match_id: match_id.to_owned(),
+            server_id,
+            process,
+            started: Instant::now(),
+            is_ready: false,
+        })
+    }
+}
+
+/// Reads the port from the output of a server.
+fn read_port(output: ChildStdout) -> Option<u16> {
+    let mut lines = BufReader::new(output.take(MAX_OUTPUT)).lines();
+    lines.find_map(|line| parse_port(&line.ok()?))
+}
+
+fn parse_port(line: &str) -> Option<u16> {
+    line.strip_prefix(PORT_LINE)?.split(';').next()?.parse().ok()
+}
+
+impl Allocator for LocalServers {
+    fn allocate(&mut self, match_id: &str) -> Result<(), String> {
+        if self.servers.len() >= self.options.max_servers {
+            return Err("all servers are taken; try again later".to_owned());
+        }
+        let server = self.start(match_id).map_err(|error| format!("cannot start a server: {error}"))?;
+        self.servers.push(server);
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Vec<(String, AllocationEvent)> {
+        let (mut events, now) = (Vec::new(), Instant::now());
+        for (number, port) in self.ports.1.try_iter() {
+            let Some(server) = self.servers.iter_mut().find(|server| server.number == number) else {
+                continue;
+            };
+            // Read at the start; nobody needs it any more.
+            self.keys.remove(&server.server_id);
+            if let Some(port) = port {
+                server.is_ready = true;
+                let address = SocketAddr::new(self.options.host, port);
+                let ready = GameServer { server_id: server.server_id.clone(), address };
+                events.push((server.match_id.clone(), AllocationEvent::Ready(ready)));
+            }
+        }
+        let keys = &self.keys;
+        self.servers.retain_mut(|server| {
+            let late = !server.is_ready && now.duration_since(server.started) > START_TIME;
+            if late {
+                let _ = server.process.kill();
+            }
+            let exit = match server.process.try_wait() {
+                Ok(None) => return true,
+                Ok(Some(status)) => status.to_string(),
+                Err(error) => error.to_string(),
+            };
+            keys.remove(&server.server_id);
+            let event = if server.is_ready {
+                AllocationEvent::Ended
+            } else {
+                say_error(format_args!("the server of {} was not ready: {exit}", server.match_id));
+                AllocationEvent::Failed("the server of the match could not start".to_owned())
+            };
+            events.push((server.match_id.clone(), event));
+            false
+        });
+        events
+    }
+}
+
+impl Drop for LocalServers {
+    fn drop(&mut self) {
+        for server in &mut self.servers {
+            let _ = server.process.kill();
+            let _ = server.process.wait();
+        }
+    }
+}
+
+/// Folder with key files, which goes with it.
+struct KeyFolder(PathBuf);
+
+impl KeyFolder {
+    fn new() -> io::Result<Self> {
+        let name = format!("unlag_matchmaker_{:x}", connection::random_client_id());
+        let folder = std::env::temp_dir().join(name);
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder)?;
+        Ok(Self(folder))
+    }
+
+    fn path(&self, server_id: &str) -> PathBuf {
+        self.0.join(format!("{server_id}.key"))
+    }
+
+    fn write(&self, server_id: &str, keys: &ServerKeys) -> io::Result<PathBuf> {
+        let path = self.path(server_id);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let lines: String = keys.iter().map(|key| key.to_hex() + "\n").collect();
+        options.open(&path)?.write_all(lines.as_bytes())?;
+        Ok(path)
+    }
+
+    fn remove(&self, server_id: &str) {
+        // It may have gone already.
+        let _ = fs::remove_file(self.path(server_id));
+    }
+}
+
+impl Drop for KeyFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Returns the program of the server beside this one.
+pub fn default_program() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    let folder = own.parent().unwrap_or(Path::new("."));
+    folder.join(format!("server{}", std::env::consts::EXE_SUFFIX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn port_is_read_from_the_line_of_the_server_alone() {
+        assert_eq!(
+            parse_port("serving on UDP port 40123; connect with: shooter client --token FILE"),
+            Some(40_123)
+        );
+        for line in ["", "serving on UDP port", "serving on UDP port 70000; x", "UDP port 5000; x"] {
+            assert_eq!(parse_port(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn missing_program_is_an_error_that_says_how_to_build_it() {
+        let options = LocalOptions {
+            program: "no/such/program".into(),
+            host: IpAddr::from([127, 0, 0, 1]),
+            max_servers: 1,
+            match_seconds: 1.0,
+            logs: None,
+        };
+        let fleet = bevy_unlag::guard::ServerKey::random().expect("random bytes").into();
+        let error = LocalServers::new(options, fleet).err().unwrap_or_default();
+        assert!(error.contains("no/such/program") && error.contains("--example server"), "{error}");
+    }
+}
