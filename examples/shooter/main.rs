@@ -75,7 +75,8 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     conditions: play.conditions()?,
                     server: ServerOptions::game(default()),
                 };
-                let report = udp_match::play_as(client, redial, player, play.seconds)?;
+                let report =
+                    udp_match::play_as(client, redial, player, play.seconds).map_err(|end| end.text)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
                 screen::display(window::HEADLESS_HINT)?;

@@ -36,8 +36,8 @@ pub struct ServeArgs {
     /// UDP port to listen on, over IPv6 and IPv4.
     #[arg(long, default_value_t = DEFAULT_PORT)]
     pub port: u16,
-    /// File with the server's keys, one a line, the newest first; SIGHUP reads it again. Without it the server runs in
-    /// development mode: any client can join under any id.
+    /// File with the server's keys, one a line, the newest first; SIGHUP reads it again. `-` is standard input. Without
+    /// it the server runs in development mode: any client can join under any id.
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// Name of this server in its fleet. Only tokens for it are accepted.
@@ -341,6 +341,23 @@ mod tests {
         std::fs::remove_file(&long).expect("it goes");
         for line in lines {
             assert!(line.contains("as a connect token") && !line.contains('>'), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_flag_is_in_the_handbook() {
+        let handbook = include_str!("../../docs/server.md");
+        let commands = [
+            ServeArgs::augment_args(clap::Command::new("server")),
+            KeyArgs::augment_args(clap::Command::new("key")),
+            TokenArgs::augment_args(clap::Command::new("token")),
+            AdminArgs::augment_args(clap::Command::new("admin")),
+            crate::matchmaker::MatchmakerArgs::augment_args(clap::Command::new("matchmaker")),
+        ];
+        for command in &commands {
+            for flag in command.get_arguments().filter_map(clap::Arg::get_long) {
+                assert!(handbook.contains(&format!("--{flag}")), "{}: --{flag}", command.get_name());
+            }
         }
     }
 

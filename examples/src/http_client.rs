@@ -1,16 +1,12 @@
 //! HTTP client for short requests to a service of one's own: no redirects, no TLS, bounded in size and time.
 
 use core::time::Duration;
-use std::{
-    io::{self, ErrorKind, Read, Write},
-    net::{TcpStream, ToSocketAddrs},
-    time::Instant,
-};
 
 use checked_ron::OneLine;
+use ureq::Agent;
 
 /// Longest response, in bytes: tokens of a party of 256 are 1.1 MB.
-const MAX_RESPONSE: usize = 2 << 20;
+const MAX_RESPONSE: u64 = 2 << 20;
 /// Time to connect.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Longest part of a response that an error shows.
@@ -19,10 +15,8 @@ const SHOWN: usize = 300;
 /// A service, such as `http://127.0.0.1:8080`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HttpService {
-    /// Host and port.
-    host: String,
-    /// Path before that of a request, without a slash at its end.
-    path: String,
+    /// URL without a slash at its end.
+    url: String,
 }
 
 impl HttpService {
@@ -47,9 +41,7 @@ impl HttpService {
         if host.is_empty() || !is_text(host) || !is_text(path) || host.contains('@') {
             return Err(format!("'{shown}' is no HTTP address; {example}"));
         }
-        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let host = if has_port { host.to_owned() } else { format!("{host}:80") };
-        Ok(Self { host, path: path.trim_end_matches('/').to_owned() })
+        Ok(Self { url: url.trim_end_matches('/').to_owned() })
     }
 
     /// Posts a JSON document, and returns the body of a response with a status of success. `patience` is the time to wait
@@ -58,84 +50,49 @@ impl HttpService {
     /// # Errors
     /// Returns one line: the service cannot be reached, or what it has answered.
     pub fn post(&self, path: &str, json: &str, patience: Duration) -> Result<String, String> {
-        let Self { host, path: base } = self;
-        let problem = |error: io::Error| format!("http://{host} does not answer: {error}");
-        // `localhost` is an IPv6 address first on many systems, and its services often listen on IPv4 alone.
-        let mut tried = Err(format!("'{}' resolves to no address", OneLine::name(host)));
-        for address in host.to_socket_addrs().map_err(problem)? {
-            tried = TcpStream::connect_timeout(&address, CONNECT_TIME).map_err(problem);
-            if tried.is_ok() {
-                break;
-            }
+        let Self { url } = self;
+        let problem = |error: ureq::Error| {
+            format!("{url} does not answer: {}", OneLine::new(&error.to_string(), SHOWN))
+        };
+        let config = Agent::config_builder()
+            // Never by a proxy of the environment, and never elsewhere.
+            .proxy(None)
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .timeout_connect(Some(CONNECT_TIME))
+            .timeout_send_request(Some(CONNECT_TIME))
+            .timeout_send_body(Some(CONNECT_TIME))
+            .timeout_recv_response(Some(patience))
+            .timeout_recv_body(Some(patience))
+            .build();
+        let request = Agent::new_with_config(config).post(format!("{url}{path}"));
+        let mut response = request.content_type("application/json").send(json).map_err(problem)?;
+        let body = response.body_mut().with_config().limit(MAX_RESPONSE).read_to_string().map_err(problem)?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(body);
         }
-        let mut stream = tried?;
-        // By version 1.0 the response ends with the connection, and comes in one piece.
-        let request = format!(
-            "POST {base}{path} HTTP/1.0\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-             Accept: application/json\r\n\r\n{json}",
-            json.len()
-        );
-        let mut response = Vec::new();
-        stream
-            .set_write_timeout(Some(CONNECT_TIME))
-            .and_then(|()| stream.write_all(request.as_bytes()))
-            .and_then(|()| read_until(&stream, Instant::now() + patience, &mut response))
-            .map_err(problem)?;
-        let (status, body) =
-            parse_response(&response).ok_or_else(|| format!("http://{host} answers, but not with HTTP"))?;
-        if (200..300).contains(&status) {
-            return Ok(body.to_owned());
-        }
-        let body = OneLine::new(body.trim(), SHOWN);
-        Err(format!("http://{host} answers with {status}: {body}"))
+        Err(format!("{url} answers with {}: {}", status.as_u16(), OneLine::new(body.trim(), SHOWN)))
     }
-}
-
-/// Reads until the peer closes the connection.
-///
-/// # Errors
-/// Returns an error if the peer has not closed it by `end`, or sends more than [`MAX_RESPONSE`].
-fn read_until(mut stream: &TcpStream, end: Instant, response: &mut Vec<u8>) -> io::Result<()> {
-    let mut chunk = [0; 4_096];
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(ErrorKind::TimedOut.into());
-        }
-        stream.set_read_timeout(Some(left))?;
-        let length = stream.read(&mut chunk)?;
-        if length == 0 {
-            return Ok(());
-        }
-        response.extend_from_slice(&chunk[..length]);
-        if response.len() > MAX_RESPONSE {
-            return Err(ErrorKind::FileTooLarge.into());
-        }
-    }
-}
-
-/// Returns the status and the body of a response.
-fn parse_response(response: &[u8]) -> Option<(u16, &str)> {
-    let text = str::from_utf8(response).ok()?;
-    let (head, body) = text.split_once("\r\n\r\n")?;
-    let mut words = head.lines().next()?.split(' ');
-    words.next().filter(|version| version.starts_with("HTTP/1."))?;
-    Some((words.next()?.parse().ok()?, body))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{net::TcpListener, thread};
+    use std::{
+        io::{Read, Write},
+        net::TcpListener,
+        thread,
+    };
 
     use super::*;
 
     #[test]
     fn url_is_understood_and_a_wrong_one_refused_with_an_example() {
-        let service =
-            |host: &str, path: &str| Ok(HttpService { host: host.to_owned(), path: path.to_owned() });
-        assert_eq!(HttpService::parse("http://127.0.0.1:8080"), service("127.0.0.1:8080", ""));
-        assert_eq!(HttpService::parse("http://example.com/a/"), service("example.com:80", "/a"));
-        assert_eq!(HttpService::parse("http://[::1]:9"), service("[::1]:9", ""));
+        for url in ["http://127.0.0.1:8080", "http://example.com/a", "http://[::1]:9"] {
+            let service = HttpService { url: url.to_owned() };
+            assert_eq!(HttpService::parse(url), Ok(service.clone()));
+            assert_eq!(HttpService::parse(&format!("{url}/")), Ok(service));
+        }
         for url in [
             "",
             "127.0.0.1:8080",
@@ -163,7 +120,7 @@ mod tests {
                 assert!(length > 0, "an incomplete request");
                 request.extend_from_slice(&chunk[..length]);
             }
-            assert!(request.starts_with(b"POST /base/match HTTP/1.0\r\n"));
+            assert!(request.starts_with(b"POST /base/match HTTP/1.1\r\n"));
             let _ = stream.write_all(response);
         });
         let service = HttpService::parse(&format!("http://{address}/base")).expect("a service");
@@ -179,7 +136,7 @@ mod tests {
         let error = answered(b"HTTP/1.1 503 Busy\r\n\r\nno\x1b[2J server\n").expect_err("503");
         assert!(error.contains("503: no\\u{1b}[2J server") && !error.contains('\n'), "{error}");
         for junk in [&b""[..], b"SSH-2.0\r\n\r\n", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 \xff\r\n\r\n"] {
-            assert!(answered(junk).is_err_and(|error| error.contains("not with HTTP")), "{junk:?}");
+            assert!(answered(junk).is_err_and(|error| error.contains("does not answer")), "{junk:?}");
         }
     }
 }

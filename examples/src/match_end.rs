@@ -12,13 +12,13 @@ pub enum EndReason {
     ServerShutdown,
     /// The server has ended this client's connection, and said why.
     Kicked,
-    /// The server has refused the client's token.
+    /// The server has refused the client: its token, or because it is full, for instance.
     Refused,
     /// Server and client do not fit together: another protocol or tick rate.
     Mismatch,
     /// The connection was lost and did not come back.
     ConnectionLost,
-    /// No server has answered, or one that has no pawn for the client.
+    /// No server has answered, or one that has no pawn for the client, or the matchmaker had no match.
     NoAnswer,
 }
 

@@ -1,14 +1,12 @@
 //! Small matchmaker: takes requests for a match over HTTP, fills matches, allocates a game server for each, and hands
 //! out a connect token for every player.
 //!
-//! * `http`: requests and responses.
 //! * `matches`: matches that fill, and their tokens.
 //! * `allocator`: game servers, which are processes of this machine or those of an Agones fleet.
 //!
 //! It knows nobody: a matchmaker of a game checks accounts before it issues tokens, and is reached by TLS.
 
 mod allocator;
-mod http;
 mod matches;
 
 use core::{
@@ -18,7 +16,7 @@ use core::{
 use std::{path::PathBuf, thread, time::Instant};
 
 use bevy_unlag::guard::{ServerKey, ServerKeys};
-use bevy_unlag_server::{RequestId, RequestLimits, RequestServer, say};
+use bevy_unlag_server::{HttpRequest, HttpResponse, RequestId, RequestLimits, RequestServer, say};
 use clap::Args;
 use serde_json::json;
 
@@ -34,12 +32,11 @@ use allocator::{
     instant::InstantServers,
     local::{self, LocalOptions, LocalServers},
 };
-use http::response;
-use matches::{Answer, MatchRules, Matches};
+use matches::{Answer, FillRules, Matches};
 
 /// Bounds of the connections. One stays open for each party that waits.
 const LIMITS: RequestLimits =
-    RequestLimits { connections: 512, request_bytes: http::MAX_REQUEST, time: Duration::from_secs(5) };
+    RequestLimits { connections: 512, request_bytes: HttpRequest::MAX_BYTES, time: Duration::from_secs(5) };
 /// Time between two turns in which nothing has happened.
 const TURN: Duration = Duration::from_millis(1);
 /// Status of a refusal that may pass.
@@ -114,7 +111,7 @@ pub fn serve(args: &MatchmakerArgs) -> Result<(), String> {
         None => Box::new(LocalServers::new(local_options(&args.local), fleet.clone())?),
     };
     let rules =
-        MatchRules { players: args.players.into(), fill_time: Duration::from_secs_f64(args.fill_seconds) };
+        FillRules { players: args.players.into(), fill_time: Duration::from_secs_f64(args.fill_seconds) };
     let mut service = Service::bind(args.listen, rules, fleet, allocator)?;
     let address = service.server.address();
     say(format_args!(
@@ -146,7 +143,7 @@ pub fn measure(requests: u32) -> Result<String, String> {
     /// Players of a match, and clients that ask at once.
     const PLAYERS: u32 = 8;
     let fleet = ServerKey::random().map_err(|error| error.to_string())?.into();
-    let rules = MatchRules { players: PLAYERS as usize, fill_time: Duration::from_secs(30) };
+    let rules = FillRules { players: PLAYERS as usize, fill_time: Duration::from_secs(30) };
     let listen = SocketAddr::from(([127, 0, 0, 1], 0));
     let mut service = Service::bind(listen, rules, fleet, Box::new(InstantServers::default()))?;
     let matchmaker = HttpService::parse(&format!("http://{}", service.server.address()))?;
@@ -179,7 +176,7 @@ struct Service {
 impl Service {
     fn bind(
         address: SocketAddr,
-        rules: MatchRules,
+        rules: FillRules,
         fleet: ServerKeys,
         allocator: Box<dyn Allocator>,
     ) -> Result<Self, String> {
@@ -191,11 +188,11 @@ impl Service {
 
     /// Goes on with everything. Returns whether something has happened.
     fn turn(&mut self, now: Instant) -> bool {
-        let requests = self.server.advance(now, http::form);
+        let requests = self.server.advance(now, HttpRequest::form);
         let mut is_busy = !requests.is_empty();
         for (id, request) in requests {
             if let Some(page) = self.page(id, &request, now) {
-                self.server.answer(id, page, now);
+                self.server.answer(id, page.to_bytes(), now);
             }
         }
         self.matches.retain(|request| self.server.is_waiting(request));
@@ -206,51 +203,51 @@ impl Service {
         answers.extend(self.matches.advance(now));
         is_busy |= !answers.is_empty();
         for (id, answer) in answers {
-            self.server.answer(id, encode(&answer), now);
+            self.server.answer(id, encode(&answer).to_bytes(), now);
         }
         is_busy
     }
 
     /// Returns the response to a request; `None` for one that waits for a match.
-    fn page(&mut self, id: RequestId, bytes: &[u8], now: Instant) -> Option<Vec<u8>> {
-        let Some(request) = http::parse(bytes) else {
-            return Some(response("400 Bad Request", "expected a request of HTTP/1.1\n"));
+    fn page(&mut self, id: RequestId, bytes: &[u8], now: Instant) -> Option<HttpResponse> {
+        let Some(request) = HttpRequest::parse(bytes) else {
+            return Some(HttpResponse::text("400 Bad Request", "expected a request of HTTP/1.1"));
         };
         Some(match (request.method, request.path) {
             ("POST", "/match") => {
                 let players = match serde_json::from_slice(request.body) {
                     Ok(MatchRequest { players }) if (1..=self.max_party).contains(&players) => players,
                     _ => {
-                        let problem = format!("expected {{\"players\": 1}}, to {} players\n", self.max_party);
-                        return Some(response("400 Bad Request", &problem));
+                        let problem = format!("expected {{\"players\": 1}}, to {} players", self.max_party);
+                        return Some(HttpResponse::text("400 Bad Request", &problem));
                     }
                 };
                 match self.matches.join(id, players, now, &mut *self.allocator) {
                     Ok(()) => return None,
-                    Err(problem) => response(UNAVAILABLE, &format!("{problem}\n")),
+                    Err(problem) => HttpResponse::text(UNAVAILABLE, &problem),
                 }
             }
-            ("GET", "/healthz") => response("200 OK", "ok\n"),
+            ("GET", "/healthz") => HttpResponse::text("200 OK", "ok"),
             ("GET", "/status") => {
                 let (matches, players, waiting) = self.matches.counts();
                 let status = json!({ "matches": matches, "players": players, "waiting": waiting });
-                response("200 OK", &format!("{status}\n"))
+                HttpResponse::json(format!("{status}\n"))
             }
-            (_, "/match") => response("405 Method Not Allowed\r\nAllow: POST", "ask with POST\n"),
-            (_, "/healthz" | "/status") => response("405 Method Not Allowed\r\nAllow: GET", "ask with GET\n"),
-            _ => response("404 Not Found", "there is no such page; ask with: POST /match\n"),
+            (_, "/match") => HttpResponse::wrong_method("POST"),
+            (_, "/healthz" | "/status") => HttpResponse::wrong_method("GET"),
+            _ => HttpResponse::text("404 Not Found", "there is no such page; ask with: POST /match"),
         })
     }
 }
 
-fn encode(answer: &Answer) -> Vec<u8> {
+fn encode(answer: &Answer) -> HttpResponse {
     let text = answer
         .as_ref()
         .map_err(Clone::clone)
         .and_then(|places| serde_json::to_string(places).map_err(|error| error.to_string()));
     match text {
-        Ok(json) => response("200 OK", &json),
-        Err(problem) => response(UNAVAILABLE, &format!("{problem}\n")),
+        Ok(json) => HttpResponse::json(json),
+        Err(problem) => HttpResponse::text(UNAVAILABLE, &problem),
     }
 }
 
@@ -322,7 +319,7 @@ mod tests {
     impl Site {
         fn new() -> Self {
             let servers = HandServers::default();
-            let rules = MatchRules { players: 4, fill_time: FILL_TIME };
+            let rules = FillRules { players: 4, fill_time: FILL_TIME };
             let fleet = ServerKey::random().expect("random bytes").into();
             let listen = SocketAddr::from(([127, 0, 0, 1], 0));
             let service =

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::{
     fs,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -27,10 +28,12 @@ pub(crate) const SERVER: &str = "bevy_unlag::server";
 const JOIN_TIME: Duration = Duration::from_secs(60);
 /// Time without a player after which a match is over: players who have lost their connection may come back for 10 s.
 const ABSENCE: Duration = Duration::from_secs(15);
+/// Longest standard input with keys, in bytes; the same as of a key file.
+const MAX_INPUT: u64 = 1_024;
 /// Time between the announcement of the end and the disconnection.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// What the operator of a dedicated server wants beyond the game.
+/// Settings of a dedicated server beside those of the game.
 #[derive(Debug, Default)]
 pub struct Operation {
     /// Key file that SIGHUP reads again.
@@ -63,11 +66,17 @@ impl Operation {
     }
 }
 
-/// Reads a key file.
+/// Reads a key file; `-` is standard input.
 ///
 /// # Errors
 /// Returns one line that names the file.
 pub fn read_keys(file: &Path) -> Result<ServerKeys, String> {
+    if file == Path::new("-") {
+        let mut text = String::new();
+        let read = io::stdin().take(MAX_INPUT).read_to_string(&mut text);
+        read.map_err(|error| format!("cannot read the keys from standard input: {error}"))?;
+        return text.parse().map_err(|error: KeyError| format!("standard input: {error}"));
+    }
     ServerKeys::from_file(file).map_err(|error| match error {
         KeyError::File(..) | KeyError::Unreadable(..) => error.to_string(),
         _ => format!("{}: {error}", OneLine::path(file)),

@@ -11,7 +11,10 @@ use std::{
     time::Instant,
 };
 
-use bevy::prelude::*;
+use bevy::{
+    prelude::*,
+    tasks::{AsyncComputeTaskPool, ComputeTaskPool, IoTaskPool, TaskPoolBuilder},
+};
 use bevy_unlag::{
     guard::{JoinRefused, KickReason, KickedByServer},
     link_conditioner::LinkConditions,
@@ -130,6 +133,11 @@ pub fn serve(
     operation: Operation,
     ready: impl FnOnce(u16),
 ) -> Result<(), String> {
+    // By default Bevy takes a thread for each core of the machine, in each of its servers.
+    let one = |name: &str| TaskPoolBuilder::new().num_threads(1).thread_name(name.to_owned()).build();
+    ComputeTaskPool::get_or_init(|| one("compute"));
+    AsyncComputeTaskPool::get_or_init(|| one("async compute"));
+    IoTaskPool::get_or_init(|| one("io"));
     let mut app = app::server(options);
     let signals = SignalPlugin { reloads: operation.reloads() };
     app.add_plugins((logs::server_log_plugin(options.logs.format), signals, WatchdogPlugin));
@@ -182,7 +190,7 @@ fn client(client: TokenClient, player: PlayerOptions) -> App {
 /// Returns one line when no server responds, the protocols differ, or the server goes away.
 pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
     let (token, redial) = reconnect::development_client(server)?;
-    let report = play_as(token, redial, player, seconds)?;
+    let report = play_as(token, redial, player, seconds).map_err(|end| end.text)?;
     if report.end.is_early() { Err(report.end.text) } else { Ok(report) }
 }
 
@@ -190,13 +198,13 @@ pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<P
 /// ends: [`PlayerReport::end`] says why.
 ///
 /// # Errors
-/// Returns one line when the client could not join: no server responds, or the server refused it, for instance.
+/// Returns the end of a client that could not join: no server responds, or the server refused it, for instance.
 pub fn play_as(
     token: TokenClient,
     redial: ReconnectPolicy,
     player: PlayerOptions,
     seconds: f64,
-) -> Result<PlayerReport, String> {
+) -> Result<PlayerReport, MatchEnd> {
     let began = Instant::now();
     let mut watch = ConnectionMonitor::new(token.server(), redial);
     let mut app = client(token, player);
@@ -213,7 +221,7 @@ pub fn play_as(
     });
     let end = end.unwrap_or_default();
     if !watch.has_joined() {
-        return Err(end.text);
+        return Err(end);
     }
     // The wait for a server that has gone is no part of the match.
     let ended = if end.is_early() { watch.last_ok } else { Instant::now() };
@@ -237,14 +245,15 @@ pub fn play_by_matchmaker(
         let player =
             PlayerOptions { player: i + 1, seed, conditions, server: ServerOptions::game(default()) };
         thread::spawn(move || {
-            let token = matchmaking::ask_alone(&url)?;
+            let token = matchmaking::ask_alone(&url).map_err(|line| EndReason::NoAnswer.because(line))?;
             play_as(token, ReconnectPolicy::never(), player, seconds)
         })
     };
     let threads: Vec<_> = (0..players).map(start).collect();
-    let end = |thread: thread::JoinHandle<Result<PlayerReport, String>>| {
-        let played = thread.join().unwrap_or_else(|_| Err("a player's thread panicked".to_owned()));
-        played.unwrap_or_else(|line| PlayerReport { end: EndReason::NoAnswer.because(line), ..default() })
+    let end = |thread: thread::JoinHandle<Result<PlayerReport, MatchEnd>>| {
+        let panic = "a player's thread panicked";
+        let played = thread.join().unwrap_or_else(|_| Err(EndReason::ConnectionLost.because(panic)));
+        played.unwrap_or_else(|end| PlayerReport { end, ..default() })
     };
     MatchReport { players: threads.into_iter().map(end).collect() }
 }

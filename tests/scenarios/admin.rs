@@ -14,7 +14,7 @@ use unlag_examples::{
 
 use super::*;
 
-/// What a client was told.
+/// Messages that a client has received.
 #[derive(Resource, Default)]
 struct Told {
     kicks: Vec<KickReason>,

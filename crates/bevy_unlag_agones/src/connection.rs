@@ -91,7 +91,7 @@ impl Agones {
     }
 }
 
-/// What the app and the threads share.
+/// State that the app and the threads share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) queue: CommandQueue,

@@ -71,7 +71,7 @@ fn connect(config: Res<AgonesConfig>, health: Res<ServerHealth>, mut agones: Res
     }
 }
 
-/// What both sides know of each other.
+/// Last known states of the server and of Agones' game server.
 #[derive(Default)]
 struct Known {
     /// State that Agones knows of, or that comes from it.

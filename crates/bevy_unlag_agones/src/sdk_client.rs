@@ -32,7 +32,7 @@ pub(crate) enum SdkError {
     Refused(String),
 }
 
-/// What a request asks for.
+/// Request to the sidecar.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Command {
     Ready,

@@ -30,9 +30,9 @@ const ADMIN: &str = "bevy_unlag::admin";
 #[derive(Message, Clone, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Message, Debug)]
 pub struct AdminRequest {
-    /// Which request it is, for the answer.
+    /// Id of the request, for the answer.
     pub id: RequestId,
-    /// What the operator wants.
+    /// The command.
     pub command: AdminCommand,
 }
 
@@ -42,7 +42,7 @@ pub struct AdminRequest {
 pub struct AdminAnswer {
     /// The request.
     pub id: RequestId,
-    /// What has been done, or why it cannot be done: text for the operator.
+    /// Text for the operator: the result, or the reason why the command has failed.
     pub result: Result<String, String>,
 }
 
@@ -78,6 +78,7 @@ impl AdminPlugin {
 impl Plugin for AdminPlugin {
     fn build(&self, app: &mut App) {
         if let Some(socket) = self.socket.lock().ok().and_then(|mut socket| socket.take()) {
+            socket.log_start();
             app.insert_resource(socket);
         }
         app.add_message::<AdminRequest>()

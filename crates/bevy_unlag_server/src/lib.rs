@@ -12,6 +12,8 @@
 #[cfg(feature = "admin")]
 mod admin;
 mod console;
+#[cfg(feature = "metrics")]
+mod http;
 mod life_cycle;
 #[cfg(feature = "metrics")]
 mod metrics;
@@ -25,6 +27,8 @@ pub use admin::{
     AdminAnswer, AdminCommand, AdminError, AdminPlugin, AdminRequest, InvalidAdminCommand, send_admin_command,
 };
 pub use console::{say, say_error};
+#[cfg(feature = "metrics")]
+pub use http::{HttpRequest, HttpResponse};
 pub use life_cycle::{LifeCycleConfig, ServerLifeCyclePlugin, ServerState};
 #[cfg(feature = "metrics")]
 pub use metrics::{MetricsConfig, MetricsPlugin};

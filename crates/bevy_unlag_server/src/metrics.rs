@@ -6,7 +6,6 @@
 mod event_counts;
 mod exposition;
 mod histogram;
-mod http_message;
 mod http_server;
 mod move_counts;
 mod pages;
@@ -107,6 +106,11 @@ impl Plugin for MetricsPlugin {
             }
         }
     }
+}
+
+/// Returns the name of a measured section of a frame, by its number.
+pub(crate) fn section_name(number: usize) -> Option<&'static str> {
+    set_times::Section::ALL.get(number).copied().map(set_times::Section::name)
 }
 
 /// The app's end of the pages. The thread ends when it is dropped.

@@ -17,20 +17,20 @@ pub struct RequestLimits {
     /// Maximum number of open connections. A further one replaces the oldest whose request is incomplete or whose answer
     /// has been sent; if there is none, it is closed.
     pub connections: usize,
-    /// Maximum length of a request, in bytes. A connection that sends more without a complete request is closed.
+    /// Maximum length of a request, in bytes. A connection that sends as much without a complete request is closed.
     pub request_bytes: usize,
     /// Time for sending a request, and for taking the answer. The time between the two is the owner's.
     pub time: Duration,
 }
 
-/// What the bytes that have arrived on a connection are.
+/// State of a request that is being received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RequestForm {
     /// The beginning of a request.
     Incomplete,
     /// A request.
     Complete,
-    /// No request; contains the answer.
+    /// Not a request; contains the answer.
     Invalid(Vec<u8>),
 }
 
@@ -181,7 +181,8 @@ impl Connection {
     ) -> io::Result<bool> {
         let mut chunk = [0; 1_024];
         while let State::Reads(bytes) = &mut self.state {
-            let length = self.stream.read(&mut chunk)?;
+            let room = limit.saturating_sub(bytes.len()).min(chunk.len());
+            let length = self.stream.read(&mut chunk[..room])?;
             if length == 0 {
                 return Ok(false);
             }
@@ -310,6 +311,8 @@ mod tests {
         assert_eq!(site.received(&mut peer), b"no");
         let mut endless = site.connect(&[b'a'; 64]);
         assert_eq!(site.received(&mut endless), b"");
+        let mut long = site.connect(&[&[b'a'; 64][..], b"\n"].concat());
+        assert_eq!(site.received(&mut long), b"", "a byte more than the limit");
         assert_eq!(site.requests, []);
     }
 

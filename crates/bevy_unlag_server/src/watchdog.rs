@@ -71,8 +71,9 @@ impl ServerHealth {
 }
 
 /// Watches the updates of the app from a thread of its own. After [`WatchdogConfig::limit`] without one, an error in
-/// the log names the schedule that was running, and [`ServerHealth`] is false until the next update. The time in which the
-/// whole process was stopped does not count. Costs seven empty schedules in each update.
+/// the log names the schedule that was running, and with metrics the system set that ended last; [`ServerHealth`] is
+/// false until the next update. The time in which the whole process was stopped does not count.
+/// Costs seven empty schedules in each update.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WatchdogPlugin;
 
@@ -96,7 +97,15 @@ impl Plugin for WatchdogPlugin {
 
 /// Signs of life of the app. The thread ends when it is dropped.
 #[derive(Resource, Clone, Default)]
-struct Heart(Arc<Heartbeat>);
+pub(crate) struct Heart(Arc<Heartbeat>);
+
+#[cfg(feature = "metrics")]
+impl Heart {
+    /// Notes the end of a measured section, by its number.
+    pub(crate) fn end_section(&self, number: usize) {
+        self.0.section.store(number + 1, Ordering::Relaxed);
+    }
+}
 
 #[derive(Default)]
 struct Heartbeat {
@@ -106,6 +115,20 @@ struct Heartbeat {
     place: AtomicUsize,
     /// Time without an update after which the app is stalled, in ms.
     limit: AtomicU64,
+    /// 0, or the number of the measured section that ended last, counted from 1.
+    #[cfg(feature = "metrics")]
+    section: AtomicUsize,
+}
+
+/// Returns the system set that ended last before a stall, if sets are measured.
+#[cfg(feature = "metrics")]
+fn last_set(heart: &Heartbeat) -> Option<&'static str> {
+    crate::metrics::section_name(heart.section.load(Ordering::Relaxed).checked_sub(1)?)
+}
+
+#[cfg(not(feature = "metrics"))]
+fn last_set(_: &Heartbeat) -> Option<&'static str> {
+    None
 }
 
 fn beat(heart: Res<Heart>, config: Res<WatchdogConfig>) {
@@ -160,8 +183,8 @@ fn watch(heart: &Weak<Heartbeat>, health: &ServerHealth) {
             let place = heart.place.load(Ordering::Relaxed);
             health.stall.store(place + 1, Ordering::Relaxed);
             let place = PLACES.get(place).copied();
-            let seconds = tenths(silent);
-            error!(target: LOG, place, seconds, "no update: the server stands still, and health checks fail");
+            let (after, seconds) = (last_set(&heart), tenths(silent));
+            error!(target: LOG, place, after, seconds, "no update: the server stands still, and health checks fail");
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct GameServer {
     pub address: SocketAddr,
 }
 
-/// What has become of an allocation.
+/// Outcome of an allocation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AllocationEvent {
     /// The server waits for the players of its match.

@@ -16,9 +16,9 @@ use crate::{
 /// server stops by itself, when nobody has joined for a minute.
 const OFFER_TIME: Duration = Duration::from_secs(20);
 
-/// How matches fill.
+/// Rules by which matches fill.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct MatchRules {
+pub(super) struct FillRules {
     /// Number of players of a match.
     pub players: usize,
     /// Time after the first player after which a match begins without the others.
@@ -30,7 +30,7 @@ pub(super) type Answer = Result<MatchPlaces, String>;
 
 /// Matches that still fill, or wait for their server.
 pub(super) struct Matches {
-    rules: MatchRules,
+    rules: FillRules,
     fleet: ServerKeys,
     /// Beginning of the ids of matches, other for each run.
     name: String,
@@ -61,7 +61,7 @@ impl OpenMatch {
 }
 
 impl Matches {
-    pub fn new(rules: MatchRules, fleet: ServerKeys) -> Self {
+    pub fn new(rules: FillRules, fleet: ServerKeys) -> Self {
         let name = format!("m{:08x}", connection::random_client_id() as u32);
         Self { rules, fleet, name, next: 1, open: Vec::new(), begun: 0, placed: 0 }
     }

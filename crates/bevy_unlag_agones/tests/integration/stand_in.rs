@@ -18,7 +18,7 @@ use record::Record;
 /// Longest line of a head, and longest body.
 const MAX_REQUEST: u64 = 1 << 20;
 
-/// How the stand-in answers.
+/// Kind of the stand-in's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answers {
     /// As Agones does.

@@ -87,14 +87,19 @@ impl AdminSocket {
                 _ => format!("cannot write the admin file {shown}: {error}"),
             })
         })?;
-        info!(target: ADMIN, address = %server.address(), file = %shown, "listening for admin commands");
         Ok(Self { server, file, secret: Secret(secret), pending: Vec::new() })
     }
 
-    /// Reads a request.
+    /// Logs where it listens: not when it opens, because the app's log may not be there yet.
+    pub fn log_start(&self) {
+        let (address, file) = (self.server.address(), OneLine::path(&self.file));
+        info!(target: ADMIN, %address, %file, "listening for admin commands");
+    }
+
+    /// Parses a request.
     ///
     /// # Errors
-    /// What to tell the operator.
+    /// Returns the line for the operator.
     fn command(&self, request: &[u8]) -> Result<AdminCommand, String> {
         let text = str::from_utf8(request).map_err(|_| "the command is not UTF-8 text".to_owned())?;
         let line = text.lines().next().unwrap_or_default();

@@ -3,15 +3,15 @@
 use core::time::Duration;
 use std::{sync::Weak, thread, time::Instant};
 
-use super::{
-    http_message::{MAX_REQUEST, Response, requested_path},
-    pages::Pages,
+use super::pages::Pages;
+use crate::{
+    http::{HttpRequest, HttpResponse},
+    request_server::{RequestLimits, RequestServer},
 };
-use crate::request_server::{RequestForm, RequestLimits, RequestServer};
 
 /// Bounds of the server.
 pub(super) const LIMITS: RequestLimits =
-    RequestLimits { connections: 16, request_bytes: MAX_REQUEST, time: Duration::from_secs(2) };
+    RequestLimits { connections: 16, request_bytes: HttpRequest::MAX_BYTES, time: Duration::from_secs(2) };
 
 /// Interval at which the thread looks for new connections.
 const IDLE_INTERVAL: Duration = Duration::from_millis(50);
@@ -28,21 +28,14 @@ pub(super) fn serve(mut server: RequestServer, pages: &Weak<Pages>) {
 }
 
 /// Takes the requests that have arrived and answers them, without waiting for any peer.
-fn take_turn(server: &mut RequestServer, now: Instant, page: impl Fn(&str) -> Response) {
-    for (id, request) in server.advance(now, form) {
-        let response = match requested_path(&request) {
-            Ok(path) => page(path.unwrap_or_default()),
-            Err(refusal) => refusal,
+fn take_turn(server: &mut RequestServer, now: Instant, page: impl Fn(&str) -> HttpResponse) {
+    for (id, request) in server.advance(now, HttpRequest::form) {
+        let response = match HttpRequest::parse(&request) {
+            Some(HttpRequest { method: "GET", path, .. }) => page(path),
+            Some(_) => HttpResponse::wrong_method("GET"),
+            None => HttpResponse::text("400 Bad Request", "expected a request of HTTP/1.1"),
         };
         server.answer(id, response.to_bytes(), now);
-    }
-}
-
-fn form(bytes: &[u8]) -> RequestForm {
-    match requested_path(bytes) {
-        Ok(None) => RequestForm::Incomplete,
-        Ok(Some(_)) => RequestForm::Complete,
-        Err(refusal) => RequestForm::Invalid(refusal.to_bytes()),
     }
 }
 
@@ -55,7 +48,6 @@ mod tests {
     };
 
     use super::*;
-    use crate::metrics::http_message::Status;
 
     /// Time after which a test gives up.
     const PATIENCE: Duration = Duration::from_secs(20);
@@ -81,7 +73,7 @@ mod tests {
         }
 
         fn take_turn(&mut self) {
-            take_turn(&mut self.server, self.now, |path| Response::line(Status::Ok, path));
+            take_turn(&mut self.server, self.now, |path| HttpResponse::text("200 OK", path));
         }
 
         /// Serves until the connection of `peer` is closed. Returns what the peer has got.

@@ -2,13 +2,16 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{
-    http_message::{Response, Status},
-    snapshot::Snapshot,
-};
-use crate::{life_cycle::ServerState, watchdog::ServerHealth};
+use super::snapshot::Snapshot;
+use crate::{http::HttpResponse, life_cycle::ServerState, watchdog::ServerHealth};
 
-/// What the server's thread reads: the newest counters of the app, and its health, which is known without the app.
+/// Type of Prometheus' text format.
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+const OK: &str = "200 OK";
+const NOT_FOUND: &str = "404 Not Found";
+const UNAVAILABLE: &str = "503 Service Unavailable";
+
+/// Data of the pages: the newest counters of the app, and its health, which is known without the app.
 pub(super) struct Pages {
     newest: Mutex<Snapshot>,
     health: ServerHealth,
@@ -28,20 +31,24 @@ impl Pages {
     }
 
     /// Returns the response to a request for a path.
-    pub fn page(&self, path: &str) -> Response {
+    pub fn page(&self, path: &str) -> HttpResponse {
         match path {
-            "/metrics" => Response::metrics(self.snapshot().text(self.health.is_healthy())),
+            "/metrics" => HttpResponse {
+                status: OK,
+                content_type: METRICS,
+                body: self.snapshot().text(self.health.is_healthy()),
+            },
             "/healthz" => match self.health.stalled_in() {
-                None => Response::line(Status::Ok, "ok"),
-                Some(place) => Response::line(Status::Unavailable, &format!("stalled in {place}")),
+                None => HttpResponse::text(OK, "ok"),
+                Some(place) => HttpResponse::text(UNAVAILABLE, &format!("stalled in {place}")),
             },
             "/readyz" => {
                 let state = self.snapshot().state;
                 let is_ready = matches!(state, ServerState::Ready | ServerState::Allocated);
-                let status = if is_ready { Status::Ok } else { Status::Unavailable };
-                Response::line(status, &state.to_string())
+                let status = if is_ready { OK } else { UNAVAILABLE };
+                HttpResponse::text(status, &state.to_string())
             }
-            _ => Response::line(Status::NotFound, "try /metrics, /healthz or /readyz"),
+            _ => HttpResponse::text(NOT_FOUND, "try /metrics, /healthz or /readyz"),
         }
     }
 
@@ -64,23 +71,23 @@ mod tests {
             pages.page("/readyz")
         };
         for (state, status, name) in [
-            (ServerState::Starting, Status::Unavailable, "starting"),
-            (ServerState::Ready, Status::Ok, "ready"),
-            (ServerState::Allocated, Status::Ok, "allocated"),
-            (ServerState::Draining, Status::Unavailable, "draining"),
-            (ServerState::Stopped, Status::Unavailable, "stopped"),
+            (ServerState::Starting, UNAVAILABLE, "starting"),
+            (ServerState::Ready, OK, "ready"),
+            (ServerState::Allocated, OK, "allocated"),
+            (ServerState::Draining, UNAVAILABLE, "draining"),
+            (ServerState::Stopped, UNAVAILABLE, "stopped"),
         ] {
-            assert_eq!(ready(state), Response::line(status, name));
+            assert_eq!(ready(state), HttpResponse::text(status, name));
         }
     }
 
     #[test]
     fn unknown_path_names_the_known_ones() {
         let pages = Pages::new(ServerHealth::default());
-        assert_eq!(pages.page("/healthz").status, Status::Ok);
-        assert_eq!(pages.page("/metrics").status, Status::Ok);
+        assert_eq!(pages.page("/healthz").status, OK);
+        assert_eq!(pages.page("/metrics").status, OK);
         for path in ["/", "", "/metrics/", "*", "http://a/metrics"] {
-            assert_eq!(pages.page(path).status, Status::NotFound, "{path}");
+            assert_eq!(pages.page(path).status, NOT_FOUND, "{path}");
         }
     }
 

@@ -23,6 +23,7 @@ use lightyear::{
 use lightyear_guard::GuardSystems;
 
 use super::histogram::{FRAME_BOUNDS, Histogram};
+use crate::watchdog::Heart;
 
 bevy_unlag_core::named_enum! {
     /// Section of a frame, named by the system set or schedule that ends it. It begins where the section before it
@@ -182,10 +183,13 @@ fn add_cut<M>(app: &mut App, cut: Cut, timestamp: impl IntoScheduleConfigs<Sched
     app.add_schedule(schedule);
 }
 
-/// Returns a system that ends a section.
-fn end(section: Section) -> impl Fn(ResMut<SetTimes>) {
-    move |mut times| {
+/// Returns a system that ends a section. The watchdog learns it, too.
+fn end(section: Section) -> impl Fn(ResMut<SetTimes>, Option<Res<Heart>>) {
+    move |mut times, heart| {
         times.end(section);
+        if let Some(heart) = heart {
+            heart.end_section(section as usize);
+        }
     }
 }
 

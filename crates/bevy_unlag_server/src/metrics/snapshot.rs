@@ -24,7 +24,7 @@ const STATES: [ServerState; 5] = [
     ServerState::Stopped,
 ];
 
-/// What the app has counted so far.
+/// Counters of the app at one moment.
 #[derive(Clone, Default)]
 pub(super) struct Snapshot {
     /// State of the server.

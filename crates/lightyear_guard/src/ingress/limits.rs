@@ -39,12 +39,13 @@ pub struct IngressLimits {
     /// at [`bytes_per_second`](Self::bytes_per_second). Raising it costs as much memory.
     pub queued_bytes: usize,
     /// Connection requests per second that a [`ServerUdp`](super::ServerUdp) accepts from unknown addresses.
-    /// Default 256. Raising it costs 50 µs per request.
+    /// Default 256. Raising it costs 10 µs per request.
     pub connection_requests_per_second: f32,
     /// Addresses of one host (one IPv4 address or one IPv6 /64 network) that may be pending at a
     /// [`ServerUdp`](super::ServerUdp) at once, that is, without a connection. Default 32. Raising it lets
     /// more players behind one router join at the same moment, and one attacker occupy more of
     /// [`max_pending`](Self::max_pending).
+    /// As many addresses may be pending with one connect token.
     pub max_pending_per_host: usize,
     /// Addresses that are remembered at once without having shown a valid connect token or, at a
     /// [`ServerUdp`](super::ServerUdp), without having answered its challenge; beyond that the oldest is forgotten.

@@ -6,7 +6,7 @@
 //! valid token and answers a challenge gets a link: [`strangers`]. Requests are limited per second and per host, and
 //! an address is forgotten together with its link.
 //!
-//! What arrives while the app stands still waits in a bounded queue, in which players have a share of their own:
+//! Datagrams that arrive while the app stands still wait in a bounded queue, in which players have a share of their own:
 //! [`receive_queue`], [`receive_thread`].
 
 mod bound_socket;

@@ -106,7 +106,7 @@ impl ConnectionRequest<'_> {
         name
     }
 
-    /// What is authenticated with the private part.
+    /// Data that is authenticated with the private part.
     fn known(&self) -> [u8; 13 + 8 + 8] {
         let mut known = [0; 13 + 8 + 8];
         known[..13].copy_from_slice(VERSION);

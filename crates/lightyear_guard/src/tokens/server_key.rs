@@ -13,7 +13,7 @@ use sha2::Sha256;
 const DEVELOPMENT: [u8; 32] = *b"bevy_unlag development, public!!";
 /// Largest key file in bytes: as many keys as are accepted, as UTF-16 with white space around them.
 const MAX_FILE_BYTES: usize = 1_024;
-/// What a derived key is for, the first part of HKDF's `info`. The id of the server follows.
+/// Purpose of derived keys, the first part of HKDF's `info`. The id of the server follows.
 const DERIVATION: &[u8] = b"bevy_unlag server key 1\0";
 
 /// Secret key with which a matchmaker issues connect tokens and a server reads them: 32 bytes. Anyone with

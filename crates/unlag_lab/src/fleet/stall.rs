@@ -28,7 +28,7 @@ const LINK: &str = "Good broadband";
 const STALL: Duration = Duration::from_millis(40);
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// What stands still.
+/// Part of the server that stalls.
 #[derive(Clone, Copy, PartialEq)]
 enum Stall {
     /// The process: SIGSTOP and SIGCONT.

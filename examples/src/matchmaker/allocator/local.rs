@@ -5,7 +5,7 @@ use core::{
     time::Duration,
 };
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::File,
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
@@ -19,7 +19,6 @@ use bevy_unlag_server::say_error;
 use checked_ron::OneLine;
 
 use super::{AllocationEvent, Allocator, GameServer};
-use crate::connection;
 
 /// Time after which a server that is not ready is ended.
 const START_TIME: Duration = Duration::from_secs(30);
@@ -47,8 +46,6 @@ pub struct LocalOptions {
 pub struct LocalServers {
     options: LocalOptions,
     fleet: ServerKeys,
-    /// Folder for key files, which only this user can read.
-    keys: KeyFolder,
     servers: Vec<LocalServer>,
     next: u64,
     ports: (Sender<(u64, Option<u16>)>, Receiver<(u64, Option<u16>)>),
@@ -67,7 +64,7 @@ impl LocalServers {
     /// Prepares to start servers with keys of this fleet.
     ///
     /// # Errors
-    /// Returns one line when there is no such program, or the folder for keys cannot be made.
+    /// Returns one line when there is no such program.
     pub fn new(options: LocalOptions, fleet: ServerKeys) -> Result<Self, String> {
         if !options.program.is_file() {
             let program = OneLine::path(&options.program);
@@ -76,8 +73,7 @@ impl LocalServers {
                  cargo build --release -p unlag_examples --example server"
             ));
         }
-        let keys = KeyFolder::new().map_err(|error| format!("cannot make a folder for keys: {error}"))?;
-        Ok(Self { options, fleet, keys, servers: Vec::new(), next: 1, ports: channel() })
+        Ok(Self { options, fleet, servers: Vec::new(), next: 1, ports: channel() })
     }
 
     fn start(&mut self, match_id: &str) -> io::Result<LocalServer> {
@@ -88,18 +84,20 @@ impl LocalServers {
             Some(folder) => Stdio::from(File::create(folder.join(format!("{match_id}.log")))?),
             None => Stdio::inherit(),
         };
-        // Everybody on the machine can see arguments, so the key is in a file.
-        let key_file = self.keys.write(&server_id, &self.fleet.for_server(&server_id))?;
         let mut process = Command::new(&self.options.program)
             .args(["--port", "0", "--server-id", &server_id, "--match-id", match_id])
             .args(["--match-seconds", &self.options.match_seconds.to_string()])
-            .arg("--key")
-            .arg(&key_file)
-            .stdin(Stdio::null())
+            // Everybody on the machine can see arguments, so the key is in the input.
+            .args(["--key", "-"])
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
-            .spawn()
-            .inspect_err(|_| self.keys.remove(&server_id))?;
+            .spawn()?;
+        let keys: String = self.fleet.for_server(&server_id).iter().map(|key| key.to_hex() + "\n").collect();
+        if let Some(mut input) = process.stdin.take() {
+            // It fails if the server has ended already, which `poll` reports.
+            let _ = input.write_all(keys.as_bytes());
+        }
         if let Some(output) = process.stdout.take() {
             let ports = self.ports.0.clone();
             let reader = thread::Builder::new().spawn(move || {
@@ -108,7 +106,6 @@ impl LocalServers {
             if let Err(error) = reader {
                 let _ = process.kill();
                 let _ = process.wait();
-                self.keys.remove(&server_id);
                 return Err(error);
             }
         }
@@ -149,8 +146,6 @@ impl Allocator for LocalServers {
             let Some(server) = self.servers.iter_mut().find(|server| server.number == number) else {
                 continue;
             };
-            // Read at the start; nobody needs it any more.
-            self.keys.remove(&server.server_id);
             if let Some(port) = port {
                 server.is_ready = true;
                 let address = SocketAddr::new(self.options.host, port);
@@ -158,7 +153,6 @@ impl Allocator for LocalServers {
                 events.push((server.match_id.clone(), AllocationEvent::Ready(ready)));
             }
         }
-        let keys = &self.keys;
         self.servers.retain_mut(|server| {
             let late = !server.is_ready && now.duration_since(server.started) > START_TIME;
             if late {
@@ -169,7 +163,6 @@ impl Allocator for LocalServers {
                 Ok(Some(status)) => status.to_string(),
                 Err(error) => error.to_string(),
             };
-            keys.remove(&server.server_id);
             let event = if server.is_ready {
                 AllocationEvent::Ended
             } else {
@@ -189,47 +182,6 @@ impl Drop for LocalServers {
             let _ = server.process.kill();
             let _ = server.process.wait();
         }
-    }
-}
-
-/// Folder with key files, which goes with it.
-struct KeyFolder(PathBuf);
-
-impl KeyFolder {
-    fn new() -> io::Result<Self> {
-        let name = format!("unlag_matchmaker_{:x}", connection::random_client_id());
-        let folder = std::env::temp_dir().join(name);
-        let mut builder = DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder)?;
-        Ok(Self(folder))
-    }
-
-    fn path(&self, server_id: &str) -> PathBuf {
-        self.0.join(format!("{server_id}.key"))
-    }
-
-    fn write(&self, server_id: &str, keys: &ServerKeys) -> io::Result<PathBuf> {
-        let path = self.path(server_id);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let lines: String = keys.iter().map(|key| key.to_hex() + "\n").collect();
-        options.open(&path)?.write_all(lines.as_bytes())?;
-        Ok(path)
-    }
-
-    fn remove(&self, server_id: &str) {
-        // It may have gone already.
-        let _ = fs::remove_file(self.path(server_id));
-    }
-}
-
-impl Drop for KeyFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What `GET /gameserver` returns. Numbers of 64 bits are strings.
+/// Record that `GET /gameserver` returns. Numbers of 64 bits are strings.
 pub(super) struct Record {
     game_server: Value,
     version: u64,

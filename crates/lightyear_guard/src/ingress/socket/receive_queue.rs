@@ -12,7 +12,7 @@ const ADDRESS_SHARE: usize = 32;
 /// Size of the queue of strangers, as a share of that of linked addresses.
 const STRANGER_SHARE: usize = 8;
 
-/// Bound on what waits.
+/// Bound on a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct QueueBound {
     pub datagrams: usize,
@@ -32,7 +32,7 @@ impl QueueBound {
     }
 }
 
-/// What waits, of one address or of all.
+/// Queued datagrams and bytes, of one address or of all.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     datagrams: usize,

@@ -35,7 +35,7 @@ pub(super) struct Strangers {
     displaced: u64,
 }
 
-/// What a socket does with a datagram of an unknown address.
+/// Decision about a datagram of an unknown address.
 pub(super) enum Admission<'a> {
     /// Sends this challenge.
     Challenge(&'a [u8]),
