@@ -17,6 +17,7 @@ use bevy_unlag_server::{AdminPlugin, MetricsConfig, MetricsPlugin, say, send_adm
 use checked_ron::{OneLine, read_file};
 use clap::{Args, ValueEnum};
 use core::{net::SocketAddr, time::Duration};
+use lightyear::netcode::CONNECT_TOKEN_BYTES;
 
 use crate::{
     app::ServerOptions,
@@ -26,9 +27,6 @@ use crate::{
     operation::{Operation, read_keys},
     udp_match,
 };
-
-/// Length of a connect token, in bytes.
-const TOKEN_BYTES: usize = 2_048;
 
 /// Options of a dedicated server.
 #[derive(Args, Clone, Debug)]
@@ -302,7 +300,7 @@ pub fn administer(args: &AdminArgs) -> Result<(), String> {
 /// Returns one line when the file cannot be read, or does not contain a token that is still valid.
 pub fn read_token(file: &Path) -> Result<TokenClient, String> {
     let shown = OneLine::path(file);
-    let bytes = read_file(file, TOKEN_BYTES).map_err(|error| match error.kind() {
+    let bytes = read_file(file, CONNECT_TOKEN_BYTES).map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!(
             "cannot read the token file {shown} ({error}); \
              create one with: shooter token --key FILE --connect ADDR > {shown}"
@@ -331,7 +329,7 @@ mod tests {
             "{missing}"
         );
         let long = std::env::temp_dir().join(format!("long_token_{}", std::process::id()));
-        std::fs::write(&long, vec![0; TOKEN_BYTES + 1]).expect("a file");
+        std::fs::write(&long, vec![0; CONNECT_TOKEN_BYTES + 1]).expect("a file");
         let files = [long.clone(), std::env::temp_dir(), "/dev/zero".into()];
         let lines: Vec<_> = files
             .iter()

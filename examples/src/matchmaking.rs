@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use bevy_unlag::prelude::TokenClient;
+use lightyear::netcode::CONNECT_TOKEN_BYTES;
 use serde::{Deserialize, Serialize};
 
 use crate::http_client::HttpService;
@@ -11,8 +12,6 @@ use crate::http_client::HttpService;
 pub const MATCH_ANNOTATION: &str = "bevy-unlag.dev/match-id";
 /// Time to wait for a match.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Length of a connect token, in bytes.
-const TOKEN_BYTES: usize = 2_048;
 
 /// Client to matchmaker: `POST /match` with a party that wants to play together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -62,8 +61,8 @@ impl PlayerPlace {
         let digits = self.token.as_bytes();
         let digit = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);
         let bytes = digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?));
-        let bytes = bytes.collect::<Option<Vec<u8>>>().filter(|bytes| bytes.len() == TOKEN_BYTES);
-        bytes.filter(|_| digits.len() == 2 * TOKEN_BYTES).ok_or_else(|| {
+        let bytes = bytes.collect::<Option<Vec<u8>>>().filter(|bytes| bytes.len() == CONNECT_TOKEN_BYTES);
+        bytes.filter(|_| digits.len() == 2 * CONNECT_TOKEN_BYTES).ok_or_else(|| {
             "the matchmaker's token is no token: client and matchmaker differ in version".to_owned()
         })
     }
@@ -101,7 +100,7 @@ mod tests {
 
     #[test]
     fn token_survives_its_text_and_junk_is_an_error() {
-        let token: Vec<u8> = (0..TOKEN_BYTES).map(|number| number as u8).collect();
+        let token: Vec<u8> = (0..CONNECT_TOKEN_BYTES).map(|number| number as u8).collect();
         let place = PlayerPlace::new("127.0.0.1:5000".to_owned(), &token);
         assert_eq!(place.token(), Ok(token));
         assert_eq!(format!("{place:?}"), "PlayerPlace(127.0.0.1:5000)");

@@ -12,7 +12,10 @@ use bevy::prelude::*;
 use bevy_unlag_core::PawnClass;
 
 use self::check::MAX_VALUE;
-use crate::mode::{CustomMode, MovementMode, Transitions};
+use crate::{
+    mode::{CustomMode, MovementMode, Transitions},
+    pawn_classes::{self, TooManyClasses},
+};
 
 /// Implementation that moves the capsule through the world. Needs the feature `rapier_controller`.
 #[cfg(feature = "rapier_controller")]
@@ -263,21 +266,21 @@ impl CapsuleConfig {
     /// # Errors
     /// Returns [`TooManyClasses`] when there are already 256 classes.
     pub fn add_class(&mut self, class: Self) -> Result<PawnClass, TooManyClasses> {
-        let number = u8::try_from(self.classes.len() + 1).map_err(|_| TooManyClasses)?;
+        let number = pawn_classes::next(&self.classes)?;
         self.classes.push(Self { custom_modes: self.custom_modes.clone(), classes: Vec::new(), ..class });
-        Ok(PawnClass(number))
+        Ok(number)
     }
 
     /// Returns whether there is a class: class 0, or one that [`add_class`](Self::add_class) has returned.
     #[must_use]
     pub fn has_class(&self, class: PawnClass) -> bool {
-        usize::from(class.0) <= self.classes.len()
+        pawn_classes::has(&self.classes, class)
     }
 
     /// Returns the configuration of a class; this one for an unknown class.
     #[must_use]
     pub fn class(&self, class: PawnClass) -> &Self {
-        usize::from(class.0).checked_sub(1).and_then(|index| self.classes.get(index)).unwrap_or(self)
+        pawn_classes::find(self, &self.classes, class)
     }
 
     /// Returns the mode with this name, built-in names included (`"Walking"`).
@@ -310,18 +313,6 @@ impl CapsuleConfig {
         self.custom_mode(mode).map_or(&self.transitions, |custom| &custom.transitions)
     }
 }
-
-/// Error when a [`CapsuleConfig`] or a `KartConfig` already has 256 classes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TooManyClasses;
-
-impl core::fmt::Display for TooManyClasses {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("a configuration holds at most 256 classes, itself included; reuse one of them")
-    }
-}
-
-impl core::error::Error for TooManyClasses {}
 
 /// Error when a config already has 256 custom modes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

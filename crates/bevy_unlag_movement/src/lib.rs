@@ -59,6 +59,7 @@ mod move_model;
 mod mover;
 mod part;
 mod pawn_capsules;
+mod pawn_classes;
 mod pawn_collision;
 mod planes;
 mod plugin;
@@ -88,9 +89,7 @@ pub use base::{
 pub use capsule_model::CapsuleModel;
 #[cfg(feature = "rapier_controller")]
 pub use config::MoverBackend;
-pub use config::{
-    AccelerationModel, CapsuleConfig, InvalidConfig, PawnCollision, TooManyClasses, TooManyModes,
-};
+pub use config::{AccelerationModel, CapsuleConfig, InvalidConfig, PawnCollision, TooManyModes};
 pub use cue::{HasMoveEvent, MoveCue};
 pub use event::MoveEvent;
 #[cfg(feature = "gizmos")]
@@ -105,6 +104,7 @@ pub use kart::{
 pub use local_moves::LocalMovesPlugin;
 pub use mode::{CustomMode, ModePhysics, MovementMode, Transitions};
 pub use mover::{Mover, MoverHit};
+pub use pawn_classes::TooManyClasses;
 pub use pawn_collision::{PawnCollisionPlugin, PushesBodies};
 pub use plugin::MovementPlugin;
 pub use probe::{MoverProbe, ProbeFloor};

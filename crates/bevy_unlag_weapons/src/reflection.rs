@@ -10,8 +10,7 @@ pub(crate) fn register_types(app: &mut App) {
         Aim, Arsenal, ArsenalAsset, ArsenalReplaced, ClearProjectiles, Damage, DisplayedProjectileHit,
         DrawnProjectile, FireRules, HeldWeapon, Loadout, OutgoingShotMessages, ProjectileAppeared,
         ProjectileDisappeared, ProjectileDisplay, ProjectileEnd, ProjectileLaunch, ProjectileRules, RefusedShots,
-        ShotFired, ShotResolved,
-        ShotVerdict, SpreadSecret, Tracer, WeaponControls,
+        ShotFired, ShotResolved, ShotVerdict, SpreadSecret, Tracer, WeaponControls,
     }
 }
 

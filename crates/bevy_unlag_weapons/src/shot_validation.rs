@@ -80,13 +80,14 @@ impl ShotOutput<'_, '_> {
         }
     }
 
-    /// Reports a result of a shot on this server.
-    pub fn report(&mut self, resolved: ShotResolved) {
+    /// Reports a result of a shot on this server, and sends its verdict to the shooter.
+    pub fn resolve(&mut self, resolved: ShotResolved) {
         self.resolved.write(resolved);
+        self.send_verdict(resolved.shooter, resolved.verdict);
     }
 
     /// Sends a verdict to the shooter, local or remote.
-    pub fn send_verdict(&mut self, shooter: Entity, verdict: ShotVerdict) {
+    fn send_verdict(&mut self, shooter: Entity, verdict: ShotVerdict) {
         let Ok((mailbox, _, local)) = self.pawns.get_mut(shooter) else { return };
         if local {
             self.verdicts.write(verdict);
@@ -149,8 +150,7 @@ pub(crate) fn resolve_shots<M: MoveModel>(
                 output.count(step.entity, why);
                 let verdict = ShotVerdict { shot: *shot, result: ShotResult::Refused(why), clamped: false };
                 let shooter = step.entity;
-                output.report(ShotResolved { shooter, verdict, is_impact: false, rewind: None });
-                output.send_verdict(shooter, verdict);
+                output.resolve(ShotResolved { shooter, verdict, is_impact: false, rewind: None });
             }
             _ => {}
         }
@@ -288,9 +288,12 @@ impl<M: MoveModel> PendingShot<'_, M> {
         let (shooter, shot) = (step.entity, round.shot);
         let mut send_verdict = |output: &mut ShotOutput, result, clamped, rewind| {
             let verdict = ShotVerdict { shot, result, clamped };
-            output.report(ShotResolved { shooter, verdict, is_impact: false, rewind });
+            let resolved = ShotResolved { shooter, verdict, is_impact: false, rewind };
             if !weapon.is_beam() || beams.is_change(shooter, &verdict) {
-                output.send_verdict(shooter, verdict);
+                output.resolve(resolved);
+            } else {
+                // The shooter has the same verdict of an earlier tick.
+                output.resolved.write(resolved);
             }
         };
         let ResolvedShot { clamped, eye, seed, rewind, launch } = match resolved {

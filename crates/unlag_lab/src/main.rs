@@ -8,6 +8,7 @@ mod chart;
 mod figure_table;
 mod fleet;
 mod frame_profile;
+mod lab_process;
 mod load;
 mod movement;
 mod open;

@@ -4,9 +4,10 @@ use bevy::prelude::*;
 use bevy_unlag_core::PawnClass;
 
 use crate::{
-    config::{InvalidConfig, PawnCollision, TooManyClasses, check_ranges, ranged_config},
+    config::{InvalidConfig, PawnCollision, check_ranges, ranged_config},
     floor::FloorRules,
     pawn_capsules::PawnCollisionConfig,
+    pawn_classes::{self, TooManyClasses},
     sweep::Body,
 };
 
@@ -82,21 +83,21 @@ impl KartConfig {
     /// # Errors
     /// Returns [`TooManyClasses`] when there are already 256 classes.
     pub fn add_class(&mut self, class: Self) -> Result<PawnClass, TooManyClasses> {
-        let number = u8::try_from(self.classes.len() + 1).map_err(|_| TooManyClasses)?;
+        let number = pawn_classes::next(&self.classes)?;
         self.classes.push(Self { classes: Vec::new(), ..class });
-        Ok(PawnClass(number))
+        Ok(number)
     }
 
     /// Returns whether there is a class: class 0, or one that [`add_class`](Self::add_class) has returned.
     #[must_use]
     pub fn has_class(&self, class: PawnClass) -> bool {
-        usize::from(class.0) <= self.classes.len()
+        pawn_classes::has(&self.classes, class)
     }
 
     /// Returns the configuration of a class; this one for an unknown class.
     #[must_use]
     pub fn class(&self, class: PawnClass) -> &Self {
-        usize::from(class.0).checked_sub(1).and_then(|index| self.classes.get(index)).unwrap_or(self)
+        pawn_classes::find(self, &self.classes, class)
     }
 
     /// Returns the speed that a kart reaches on a floor at full throttle, in metres per second. Without

@@ -12,8 +12,7 @@ pub(super) struct Exposition(String);
 impl Exposition {
     /// Writes a gauge.
     pub fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
-        self.family(name, "gauge", help);
-        let _ = writeln!(self.0, "{name} {value}");
+        self.sample(name, "gauge", help, value);
     }
 
     /// Writes a gauge with one label.
@@ -24,14 +23,12 @@ impl Exposition {
         label: &str,
         values: impl IntoIterator<Item = (&'a str, u64)>,
     ) {
-        self.family(name, "gauge", help);
-        self.labelled(name, label, values);
+        self.samples(name, "gauge", help, label, values);
     }
 
     /// Writes a counter.
     pub fn counter(&mut self, name: &str, help: &str, value: u64) {
-        self.family(name, "counter", help);
-        let _ = writeln!(self.0, "{name} {value}");
+        self.sample(name, "counter", help, value);
     }
 
     /// Writes a counter with one label.
@@ -42,8 +39,7 @@ impl Exposition {
         label: &str,
         values: impl IntoIterator<Item = (&'a str, u64)>,
     ) {
-        self.family(name, "counter", help);
-        self.labelled(name, label, values);
+        self.samples(name, "counter", help, label, values);
     }
 
     /// Writes a histogram.
@@ -75,7 +71,20 @@ impl Exposition {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    fn labelled<'a>(&mut self, name: &str, label: &str, values: impl IntoIterator<Item = (&'a str, u64)>) {
+    fn sample(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+        self.family(name, kind, help);
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+
+    fn samples<'a>(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        label: &str,
+        values: impl IntoIterator<Item = (&'a str, u64)>,
+    ) {
+        self.family(name, kind, help);
         for (of, value) in values {
             let _ = writeln!(self.0, "{name}{{{label}=\"{of}\"}} {value}");
         }

@@ -56,8 +56,7 @@ impl ProjectileOutput<'_, '_> {
         self.shot_output.broadcast(shooter, ShotMessage::Ended(end));
         let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
         let verdict = ShotVerdict { shot: flight.launch.shot, result, clamped: flight.shot.clamped };
-        self.shot_output.report(ShotResolved { shooter, verdict, is_impact: true, rewind: None });
-        self.shot_output.send_verdict(shooter, verdict);
+        self.shot_output.resolve(ShotResolved { shooter, verdict, is_impact: true, rewind: None });
     }
 }
 
@@ -105,8 +104,7 @@ impl<'w, 's> ProjectileContext<'w, 's> {
         let result = if full { ShotResult::Refused(ShotRefusal::TooMany) } else { ShotResult::Launched };
         let verdict = ShotVerdict { shot: shot.round.shot, result, clamped: shot.clamped };
         let (shooter, rewind) = (shot.shooter, shot.rewind.filter(|_| !full));
-        output.shot_output.report(ShotResolved { shooter, verdict, is_impact: false, rewind });
-        output.shot_output.send_verdict(shooter, verdict);
+        output.shot_output.resolve(ShotResolved { shooter, verdict, is_impact: false, rewind });
         if full {
             return;
         }

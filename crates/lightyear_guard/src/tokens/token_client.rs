@@ -11,7 +11,7 @@ use derive_more::Display;
 use lightyear::{
     connection::client::{Connected, Disconnected},
     link::Link,
-    netcode::{ConnectToken, NetcodeClient},
+    netcode::{CONNECT_TOKEN_BYTES, ConnectToken, NetcodeClient},
     prelude::{Authentication, client::NetcodeConfig},
 };
 
@@ -96,7 +96,7 @@ impl TokenClient {
     }
 
     fn at(token: &[u8], now: SystemTime) -> Result<Self, TokenError> {
-        if token.len() != 2_048 {
+        if token.len() != CONNECT_TOKEN_BYTES {
             return Err(TokenError::Length(token.len()));
         }
         let key = netcode_packets::key_to_client(token).ok_or(TokenError::Malformed)?;

@@ -2,9 +2,8 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::{
-    io::{self, BufRead, BufReader, Write},
+    io::{self, Write},
     net::{Ipv4Addr, SocketAddr},
-    process::{Child, ChildStdin, Command, Stdio},
     sync::Arc,
     thread,
 };
@@ -13,7 +12,7 @@ use clap::Args;
 use unlag_examples::{app, app_threads, connection};
 
 use super::{PERIOD, STALL};
-use crate::prelude::*;
+use crate::{lab_process::LabProcess, prelude::*};
 
 /// Options of the stalling server.
 #[derive(Args, Clone, Copy, Debug)]
@@ -69,8 +68,7 @@ fn stall(mut next: Local<Option<Instant>>) {
 
 /// Handle of the process.
 pub struct StallingServer {
-    child: Child,
-    input: Option<ChildStdin>,
+    process: LabProcess,
     /// Address to connect to.
     pub address: SocketAddr,
 }
@@ -81,27 +79,12 @@ impl StallingServer {
     /// # Errors
     /// Returns a message if the process does not start.
     pub fn start(args: &StallArgs) -> Result<Self, String> {
-        let lab =
-            std::env::current_exe().map_err(|error| format!("cannot find the lab's executable: {error}"))?;
-        let mut command = Command::new(lab);
-        command.arg("stall-server").args(args.stall_main.then_some("--stall-main"));
-        command.args(args.in_frames_only.then_some("--in-frames-only"));
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("cannot start the server process: {error}"))?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let mut this = Self { child, input, address };
-        let mut line = String::new();
-        let output = output.ok_or("the server process has no standard output")?;
-        BufReader::new(output)
-            .read_line(&mut line)
-            .map_err(|error| format!("cannot read from the server process: {error}"))?;
-        let port = line.trim().parse().map_err(|_| "the server process has ended".to_owned())?;
-        this.address.set_port(port);
-        Ok(this)
+        let mut process = LabProcess::start("the server process", |command| {
+            command.arg("stall-server").args(args.stall_main.then_some("--stall-main"));
+            command.args(args.in_frames_only.then_some("--in-frames-only"));
+        })?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, process.reply()?));
+        Ok(Self { process, address })
     }
 
     /// Stops the process for [`STALL`] in every [`PERIOD`] until the match is over.
@@ -114,14 +97,14 @@ impl StallingServer {
         }
     }
 
-    /// Stops the process, or lets it go on. The handle has not been waited for, so it is still this process.
+    /// Stops the process, or lets it go on.
     fn signal(&self, stop: bool) {
         #[cfg(unix)]
         {
             use rustix::process::{Pid, Signal, kill_process};
             let signal = if stop { Signal::STOP } else { Signal::CONT };
             // It fails if the process has ended, which the players report.
-            let _ = kill_process(Pid::from_child(&self.child), signal);
+            let _ = kill_process(Pid::from_child(self.process.child()), signal);
         }
         #[cfg(not(unix))]
         let _ = stop;
@@ -147,12 +130,8 @@ fn drops_of(table: &str, port: u16) -> Option<u64> {
 
 impl Drop for StallingServer {
     fn drop(&mut self) {
+        // Stopped, it could not end.
         self.signal(false);
-        // The server ends when its input is closed.
-        self.input = None;
-        if self.child.wait().is_err() {
-            let _ = self.child.kill();
-        }
     }
 }
 

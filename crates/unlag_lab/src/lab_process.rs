@@ -1,0 +1,81 @@
+//! Child process of the lab's own executable, which answers in lines of JSON.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use serde::de::DeserializeOwned;
+
+/// A child process. It ends when its standard input is closed, which dropping this does.
+pub struct LabProcess {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    /// Name in messages.
+    name: &'static str,
+}
+
+impl LabProcess {
+    /// Starts the process with the arguments and variables that `configure` adds. `name` is for messages, such as "the
+    /// server process".
+    ///
+    /// # Errors
+    /// Returns a message if the process does not start.
+    pub fn start(name: &'static str, configure: impl FnOnce(&mut Command)) -> Result<Self, String> {
+        let lab =
+            std::env::current_exe().map_err(|error| format!("cannot find the lab's executable: {error}"))?;
+        let mut command = Command::new(lab);
+        configure(&mut command);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("cannot start {name}: {error}"))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(format!("{name} has no standard input and output"));
+        };
+        Ok(Self { child, input: Some(input), output: BufReader::new(output), name })
+    }
+
+    /// Returns the process. It has not been waited for, so its id is still its own.
+    #[cfg(unix)]
+    pub fn child(&self) -> &Child {
+        &self.child
+    }
+
+    /// Waits for a reply.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended, or replies something else.
+    pub fn reply<T: DeserializeOwned>(&mut self) -> Result<T, String> {
+        let (name, mut line) = (self.name, String::new());
+        match self.output.read_line(&mut line) {
+            Ok(0) => Err(format!("{name} ended: it panicked or was killed")),
+            Ok(_) => {
+                serde_json::from_str(&line).map_err(|error| format!("unexpected reply of {name}: {error}"))
+            }
+            Err(error) => Err(format!("cannot read from {name}: {error}")),
+        }
+    }
+
+    /// Sends a command and waits for its reply.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended, or replies something else.
+    pub fn request<T: DeserializeOwned>(&mut self, line: &str) -> Result<T, String> {
+        let name = self.name;
+        let input = self.input.as_mut().ok_or_else(|| format!("{name} is shutting down"))?;
+        writeln!(input, "{line}").map_err(|error| format!("{name} has ended: {error}"))?;
+        self.reply()
+    }
+}
+
+impl Drop for LabProcess {
+    fn drop(&mut self) {
+        self.input = None;
+        if self.child.wait().is_err() {
+            let _ = self.child.kill();
+        }
+    }
+}
