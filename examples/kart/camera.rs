@@ -3,10 +3,7 @@
 use bevy::{prelude::*, transform::TransformSystems};
 use unlag_examples::screen::{WindowArgs, scene::camera};
 
-use crate::{
-    kart_visuals::KartVisualSystems,
-    view_settings::{View, ViewSettings},
-};
+use crate::view_settings::{View, ViewSettings};
 
 /// Distance behind and above the own kart, in metres.
 const ARM: (f32, f32) = (8.5, 3.6);
@@ -34,13 +31,17 @@ impl CameraTargets {
     }
 }
 
+/// System set that places the camera, in [`PostUpdate`].
+#[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct CameraSystems;
+
 /// Spawns and moves the camera.
 pub fn plugin(app: &mut App) {
     app.init_resource::<CameraTargets>()
         .add_systems(Startup, |window: Res<WindowArgs>, mut commands: Commands| {
             commands.spawn(camera(window.plain, 60.0, above()));
         })
-        .add_systems(PostUpdate, follow.after(KartVisualSystems).before(TransformSystems::Propagate));
+        .add_systems(PostUpdate, follow.in_set(CameraSystems).before(TransformSystems::Propagate));
 }
 
 /// Returns the camera position above the whole track.

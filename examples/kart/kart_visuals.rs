@@ -16,7 +16,7 @@ use unlag_examples::{
 };
 
 use crate::{
-    camera::CameraTargets,
+    camera::{CameraSystems, CameraTargets},
     view_settings::{COLOURS, Ghost, OWN, ViewSettings},
 };
 
@@ -25,16 +25,12 @@ pub fn plugin(app: &mut App) {
     app.add_systems(Startup, spawn).add_systems(
         PostUpdate,
         place
-            .in_set(KartVisualSystems)
             .after(VisualSystems::Draw)
+            .before(CameraSystems)
             .before(TransformSystems::Propagate)
             .before(VisibilitySystems::VisibilityPropagate),
     );
 }
-
-/// System set that places the karts, in [`PostUpdate`].
-#[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
-pub struct KartVisualSystems;
 
 /// Kart that a visual represents.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]

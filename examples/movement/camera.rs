@@ -6,7 +6,10 @@ use bevy_unlag::core::units_to_angle;
 use bevy_unlag_movement::CapsuleConfig;
 use unlag_examples::screen::{WindowArgs, scene::camera};
 
-use crate::{pawn::Player, pawn_visuals::Drawn, tour::Tour};
+use crate::{
+    pawn::{Drawn, Player},
+    tour::Tour,
+};
 
 /// Distance of the third-person camera behind the pawn, in metres.
 const ARM: f32 = 4.6;

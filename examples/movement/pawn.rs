@@ -24,6 +24,10 @@ pub struct Player;
 #[derive(Component)]
 pub struct Dummy(pub Vec3);
 
+/// State of a pawn at the time of the frame.
+#[derive(Component, Clone, Copy, Default)]
+pub struct Drawn(pub CapsuleState);
+
 /// Buttons of the abilities.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AbilityButtons {

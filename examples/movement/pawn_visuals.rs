@@ -5,12 +5,12 @@ use bevy::{
     prelude::*, transform::TransformSystems,
 };
 use bevy_unlag::core::{CurrentTick, MoveInput, MoveModel, StepContext};
-use bevy_unlag_movement::{CapsuleConfig, CapsuleState};
+use bevy_unlag_movement::CapsuleConfig;
 use unlag_examples::screen::scene::visible;
 
 use crate::{
     camera::{CameraSystems, View},
-    pawn::{Pawn, PawnState, Player},
+    pawn::{Drawn, Pawn, PawnState, Player},
 };
 
 /// Draws the pawns.
@@ -22,10 +22,6 @@ pub fn plugin(app: &mut App) {
             .before(VisibilitySystems::VisibilityPropagate),
     );
 }
-
-/// State of a pawn at the time of the frame.
-#[derive(Component, Clone, Copy, Default)]
-pub struct Drawn(pub CapsuleState);
 
 /// Visual of a pawn. The pawn's entity has no transform: its state holds the position.
 #[derive(Component)]

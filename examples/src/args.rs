@@ -3,7 +3,10 @@
 use core::{fmt::Display, str::FromStr};
 use std::{path::Path, process::ExitCode};
 
-use bevy_unlag::link_conditioner::{LinkPreset, LinkPresets, RonFile};
+use bevy_unlag::{
+    guard::ConnectTokenRequest,
+    link_conditioner::{LinkPreset, LinkPresets, RonFile},
+};
 use bevy_unlag_server::say_error;
 use checked_ron::OneLine;
 
@@ -54,6 +57,19 @@ pub fn number<T: Copy + Display + FromStr + PartialOrd>(text: &str, least: T, mo
     if (least..=most).contains(&value) { Ok(value) } else { Err(format!("must be {least} to {most}")) }
 }
 
+/// Parses the name of a server or a match, which goes into tokens and logs.
+///
+/// # Errors
+/// Returns what a name may have.
+pub fn id(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if (1..=ConnectTokenRequest::MAX_ID).contains(&text.len()) && text.bytes().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name has 1 to 63 letters, digits, '.', '_' and '-'".to_owned())
+    }
+}
+
 /// Finds a link preset of the library by its name.
 ///
 /// # Errors
@@ -76,6 +92,16 @@ pub fn presets(file: &Path) -> Result<LinkPresets, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_is_short_and_plain() {
+        for name in ["eu-1", "fleet-x7k.2_b", "A", &"a".repeat(63)] {
+            assert_eq!(id(name), Ok(name.to_owned()));
+        }
+        for name in ["", "eu 1", "é", "a/b", "a\nb", &"a".repeat(64)] {
+            assert!(id(name).is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn presets_of_an_unreadable_file_name_it_in_one_line() {

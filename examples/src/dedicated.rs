@@ -21,7 +21,7 @@ use lightyear::netcode::CONNECT_TOKEN_BYTES;
 
 use crate::{
     app::ServerOptions,
-    args,
+    args::{self, id},
     connection::{self, DEFAULT_PORT, PROTOCOL_ID},
     logs::{LogFormat, ServerLogs},
     operation::{Operation, read_keys},
@@ -147,19 +147,6 @@ impl From<OnOff> for RewindMode {
 
 fn lifetime(text: &str) -> Result<f64, String> {
     args::number(text, 1.0, 3_600.0)
-}
-
-/// Parses the name of a server or a match, which goes into tokens and logs.
-///
-/// # Errors
-/// Returns what a name may have.
-pub fn id(text: &str) -> Result<String, String> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    if (1..=ConnectTokenRequest::MAX_ID).contains(&text.len()) && text.bytes().all(is_plain) {
-        Ok(text.to_owned())
-    } else {
-        Err("a name has 1 to 63 letters, digits, '.', '_' and '-'".to_owned())
-    }
 }
 
 /// Runs the server until the process ends.
@@ -356,16 +343,6 @@ mod tests {
             for flag in command.get_arguments().filter_map(clap::Arg::get_long) {
                 assert!(handbook.contains(&format!("--{flag}")), "{}: --{flag}", command.get_name());
             }
-        }
-    }
-
-    #[test]
-    fn name_is_short_and_plain() {
-        for name in ["eu-1", "fleet-x7k.2_b", "A", &"a".repeat(63)] {
-            assert_eq!(id(name), Ok(name.to_owned()));
-        }
-        for name in ["", "eu 1", "é", "a/b", "a\nb", &"a".repeat(64)] {
-            assert!(id(name).is_err(), "{name}");
         }
     }
 

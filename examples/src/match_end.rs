@@ -49,7 +49,7 @@ impl EndReason {
 pub struct MatchEnd {
     /// Why it ended.
     pub reason: EndReason,
-    /// What happened and what to do, in one line; empty if completed.
+    /// Cause and remedy, in one line; empty if completed.
     pub text: String,
 }
 

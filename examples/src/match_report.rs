@@ -48,7 +48,7 @@ pub struct MatchReport {
     pub players: Vec<PlayerReport>,
 }
 
-/// What the report needs of connections that have ended: their entities are gone when it is read.
+/// Data of ended connections for the report: their entities are gone when it is read.
 #[derive(Resource, Clone, Copy, Default)]
 struct EndedConnections {
     /// The last pawn, with its playout delay in milliseconds.

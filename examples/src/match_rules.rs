@@ -10,7 +10,7 @@ use checked_ron::OneLine;
 use lightyear::prelude::server::Server;
 
 use crate::{
-    args, dedicated,
+    args,
     matchmaking::MATCH_ANNOTATION,
     operation::{MatchClock, SERVER},
 };
@@ -49,7 +49,7 @@ impl MatchRules {
         Self {
             seconds: number(allocation, SECONDS, 1, 86_400).unwrap_or(seconds),
             frags: number(allocation, FRAGS, 1, u16::MAX).unwrap_or(frags),
-            match_id: read(allocation, MATCH_ANNOTATION, dedicated::id),
+            match_id: read(allocation, MATCH_ANNOTATION, args::id),
         }
     }
 }

@@ -16,13 +16,15 @@ use core::{
 use std::{path::PathBuf, thread, time::Instant};
 
 use bevy_unlag::guard::{ServerKey, ServerKeys};
-use bevy_unlag_server::{HttpRequest, HttpResponse, RequestId, RequestLimits, RequestServer, say};
+use bevy_unlag_server::{
+    HttpRequest, HttpResponse, RequestId, RequestLimits, RequestServer, StopSignal, say,
+};
 use clap::Args;
 use serde_json::json;
 
 use crate::{
-    args,
-    dedicated::{id, read_fleet_keys},
+    args::{self, id},
+    dedicated::read_fleet_keys,
     http_client::HttpService,
     matchmaking::{self, MatchRequest},
 };
@@ -39,6 +41,10 @@ const LIMITS: RequestLimits =
     RequestLimits { connections: 512, request_bytes: HttpRequest::MAX_BYTES, time: Duration::from_secs(5) };
 /// Time between two turns in which nothing has happened.
 const TURN: Duration = Duration::from_millis(1);
+/// Time in which the last answers are sent when the matchmaker stops.
+const GOODBYE: Duration = Duration::from_secs(1);
+/// Answer to parties once the matchmaker stops.
+const STOPPING: &str = "the matchmaker is stopping; try again later";
 /// Status of a refusal that may pass.
 const UNAVAILABLE: &str = "503 Service Unavailable";
 
@@ -97,11 +103,13 @@ fn fill_seconds(text: &str) -> Result<f64, String> {
     args::number(text, 0.1, 30.0)
 }
 
-/// Takes requests until the process ends.
+/// Takes requests until SIGTERM or Ctrl-C. Then parties are refused, and the servers that it has started are drained.
 ///
 /// # Errors
-/// Returns one line when the keys cannot be read, the address is taken, or there is no server program.
+/// Returns one line when the keys cannot be read, the address is taken, there is no server program, or signals cannot be
+/// handled.
 pub fn serve(args: &MatchmakerArgs) -> Result<(), String> {
+    let stop = StopSignal::register().map_err(|error| format!("signals cannot be handled: {error}"))?;
     let fleet = match &args.fleet_key {
         Some(file) => read_fleet_keys(file)?,
         None => ServerKey::random().map_err(|error| error.to_string())?.into(),
@@ -117,11 +125,16 @@ pub fn serve(args: &MatchmakerArgs) -> Result<(), String> {
     say(format_args!(
         "listening on http://{address}; connect with: shooter client --matchmaker http://{address}"
     ));
-    loop {
+    while !stop.is_received() {
         if !service.turn(Instant::now()) {
             thread::sleep(TURN);
         }
     }
+    let began = Instant::now();
+    while !service.stop(began, Instant::now()) {
+        thread::sleep(TURN);
+    }
+    Ok(())
 }
 
 fn local_options(args: &LocalArgs) -> LocalOptions {
@@ -171,6 +184,7 @@ struct Service {
     matches: Matches,
     allocator: Box<dyn Allocator>,
     max_party: usize,
+    is_stopping: bool,
 }
 
 impl Service {
@@ -183,7 +197,8 @@ impl Service {
         let server = RequestServer::bind(address, LIMITS).map_err(|error| {
             format!("cannot listen on TCP {address} ({error}); choose another address with --listen")
         })?;
-        Ok(Self { server, matches: Matches::new(rules, fleet), allocator, max_party: rules.players })
+        let matches = Matches::new(rules, fleet);
+        Ok(Self { server, matches, allocator, max_party: rules.players, is_stopping: false })
     }
 
     /// Goes on with everything. Returns whether something has happened.
@@ -208,12 +223,26 @@ impl Service {
         is_busy
     }
 
+    /// Refuses all parties, and drains the servers, as one turn of a stop that began at `began`. Returns whether it is over.
+    fn stop(&mut self, began: Instant, now: Instant) -> bool {
+        self.is_stopping = true;
+        for (id, answer) in self.matches.refuse_all(STOPPING) {
+            self.server.answer(id, encode(&answer).to_bytes(), now);
+        }
+        self.turn(now);
+        let is_answered = self.server.is_idle() || now.duration_since(began) >= GOODBYE;
+        self.allocator.drain() == 0 && is_answered
+    }
+
     /// Returns the response to a request; `None` for one that waits for a match.
     fn page(&mut self, id: RequestId, bytes: &[u8], now: Instant) -> Option<HttpResponse> {
         let Some(request) = HttpRequest::parse(bytes) else {
             return Some(HttpResponse::text("400 Bad Request", "expected a request of HTTP/1.1"));
         };
         Some(match (request.method, request.path) {
+            ("POST", "/match") | ("GET", "/healthz") if self.is_stopping => {
+                HttpResponse::text(UNAVAILABLE, STOPPING)
+            }
             ("POST", "/match") => {
                 let players = match serde_json::from_slice(request.body) {
                     Ok(MatchRequest { players }) if (1..=self.max_party).contains(&players) => players,
@@ -252,217 +281,4 @@ fn encode(answer: &Answer) -> HttpResponse {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        io::{Read, Write},
-        net::TcpStream,
-        sync::{Arc, Mutex},
-    };
-
-    use bevy_unlag::prelude::TokenClient;
-
-    use super::{
-        allocator::{AllocationEvent, GameServer},
-        *,
-    };
-    use crate::matchmaking::MatchPlaces;
-
-    /// Time after which a test gives up.
-    const PATIENCE: Duration = Duration::from_secs(20);
-    const FILL_TIME: Duration = Duration::from_secs(10);
-
-    /// Servers that the test makes ready.
-    #[derive(Clone, Default)]
-    struct HandServers(Arc<Mutex<(Vec<String>, Vec<(String, AllocationEvent)>)>>);
-
-    impl Allocator for HandServers {
-        fn allocate(&mut self, match_id: &str) -> Result<(), String> {
-            let mut servers = self.0.lock().expect("no panic");
-            if servers.0.len() == 3 {
-                return Err("all servers are taken".to_owned());
-            }
-            servers.0.push(match_id.to_owned());
-            Ok(())
-        }
-
-        fn poll(&mut self) -> Vec<(String, AllocationEvent)> {
-            core::mem::take(&mut self.0.lock().expect("no panic").1)
-        }
-    }
-
-    impl HandServers {
-        fn asked(&self) -> Vec<String> {
-            self.0.lock().expect("no panic").0.clone()
-        }
-
-        fn event(&self, number: usize, event: AllocationEvent) {
-            let match_id = self.asked()[number].clone();
-            self.0.lock().expect("no panic").1.push((match_id, event));
-        }
-
-        fn ready(&self, number: usize) {
-            let address = SocketAddr::from(([127, 0, 0, 1], 5_000 + number as u16));
-            self.event(
-                number,
-                AllocationEvent::Ready(GameServer { server_id: format!("s{number}"), address }),
-            );
-        }
-    }
-
-    /// A matchmaker for matches of four, on stepped time.
-    struct Site {
-        service: Service,
-        servers: HandServers,
-        now: Instant,
-    }
-
-    impl Site {
-        fn new() -> Self {
-            let servers = HandServers::default();
-            let rules = FillRules { players: 4, fill_time: FILL_TIME };
-            let fleet = ServerKey::random().expect("random bytes").into();
-            let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-            let service =
-                Service::bind(listen, rules, fleet, Box::new(servers.clone())).expect("a free port");
-            Self { service, servers, now: Instant::now() }
-        }
-
-        fn send(&self, request: &str) -> TcpStream {
-            let mut peer = TcpStream::connect(self.service.server.address()).expect("a connection");
-            peer.write_all(request.as_bytes()).expect("room");
-            peer.set_nonblocking(true).expect("a stream that does not block");
-            peer
-        }
-
-        /// Asks for a match for so many players, and waits until the matchmaker has the request.
-        fn ask(&mut self, players: usize) -> TcpStream {
-            let before = self.service.matches.counts().2;
-            let json = format!("{{\"players\":{players}}}");
-            let peer =
-                self.send(&format!("POST /match HTTP/1.1\r\nContent-Length: {}\r\n\r\n{json}", json.len()));
-            self.serve_until(|site| site.service.matches.counts().2 == before + players);
-            peer
-        }
-
-        fn serve_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
-            let began = Instant::now();
-            while !done(self) {
-                assert!(began.elapsed() < PATIENCE, "not within {PATIENCE:?}");
-                self.service.turn(self.now);
-                thread::yield_now();
-            }
-        }
-
-        /// Returns the status and the body that a peer gets.
-        fn answer(&mut self, peer: &mut TcpStream) -> (String, String) {
-            let (mut bytes, mut chunk) = (Vec::new(), [0; 4_096]);
-            self.serve_until(|_| match peer.read(&mut chunk) {
-                Ok(0) => true,
-                Ok(length) => {
-                    bytes.extend_from_slice(&chunk[..length]);
-                    false
-                }
-                Err(_) => false,
-            });
-            let text = String::from_utf8(bytes).expect("text");
-            let (head, body) = text.split_once("\r\n\r\n").expect("a header");
-            (head.split(' ').nth(1).expect("a status").to_owned(), body.to_owned())
-        }
-
-        fn places(&mut self, peer: &mut TcpStream) -> MatchPlaces {
-            let (status, body) = self.answer(peer);
-            assert_eq!(status, "200", "{body}");
-            serde_json::from_str(&body).expect("places")
-        }
-    }
-
-    #[test]
-    fn full_match_gets_a_server_of_its_own_and_a_token_for_each_player() {
-        let mut site = Site::new();
-        let mut peers = [site.ask(1), site.ask(2), site.ask(1), site.ask(3)];
-        assert_eq!(site.servers.asked().len(), 2, "the last party needs another match");
-        site.servers.ready(1);
-        site.servers.ready(0);
-        let places: Vec<_> = peers[..3].iter_mut().map(|peer| site.places(peer)).collect();
-        let matches = site.servers.asked();
-        assert!(places.iter().all(|places| places.match_id == matches[0]));
-        assert_eq!(places.iter().map(|places| places.players.len()).collect::<Vec<_>>(), [1, 2, 1]);
-        for place in places.iter().flat_map(|places| &places.players) {
-            let client = TokenClient::new(&place.token().expect("a token")).expect("a token");
-            assert_eq!((client.server().port(), place.address.as_str()), (5_000, "127.0.0.1:5000"));
-        }
-        assert_eq!(site.service.matches.counts(), (1, 4, 3));
-        site.now += FILL_TIME;
-        let last = site.places(&mut peers[3]);
-        assert_eq!(
-            (last.match_id, last.players.len()),
-            (matches[1].clone(), 3),
-            "it begins without a fourth"
-        );
-    }
-
-    #[test]
-    fn party_that_goes_leaves_its_places_to_others() {
-        let mut site = Site::new();
-        let gone = site.ask(3);
-        let mut stays = site.ask(1);
-        drop(gone);
-        site.serve_until(|site| site.service.matches.counts().2 == 1);
-        let mut other = site.ask(3);
-        site.servers.ready(0);
-        assert_eq!(site.places(&mut stays).match_id, site.places(&mut other).match_id);
-        assert_eq!(site.servers.asked().len(), 1);
-    }
-
-    #[test]
-    fn party_without_a_server_is_told_why() {
-        let mut site = Site::new();
-        let mut peers = [site.ask(4), site.ask(4), site.ask(4)];
-        let request = "POST /match HTTP/1.1\r\nContent-Length: 13\r\n\r\n{\"players\":4}";
-        let mut peer = site.send(request);
-        assert_eq!(site.answer(&mut peer), ("503".to_owned(), "all servers are taken\n".to_owned()));
-        site.servers.event(1, AllocationEvent::Failed("it burns".to_owned()));
-        assert_eq!(site.answer(&mut peers[1]), ("503".to_owned(), "it burns\n".to_owned()));
-        site.servers.event(2, AllocationEvent::Ended);
-        assert_eq!(site.answer(&mut peers[2]).0, "503");
-        site.servers.ready(0);
-        assert_eq!(site.places(&mut peers[0]).players.len(), 4);
-    }
-
-    #[test]
-    fn request_that_is_not_understood_gets_an_answer_and_allocates_nothing() {
-        let mut site = Site::new();
-        for (request, status) in [
-            ("POST /match HTTP/1.1\r\n\r\n", "400"),
-            ("POST /match HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", "400"),
-            ("POST /match HTTP/1.1\r\nContent-Length: 13\r\n\r\n{\"players\":0}", "400"),
-            ("POST /match HTTP/1.1\r\nContent-Length: 13\r\n\r\n{\"players\":5}", "400"),
-            ("GET /match HTTP/1.1\r\n\r\n", "405"),
-            ("POST /status HTTP/1.1\r\n\r\n", "405"),
-            ("GET /healthz HTTP/1.1\r\n\r\n", "200"),
-            ("GET /status HTTP/1.1\r\n\r\n", "200"),
-            ("GET /../etc HTTP/1.1\r\n\r\n", "404"),
-            ("hello\r\n\r\n", "400"),
-        ] {
-            let mut peer = site.send(request);
-            assert_eq!(site.answer(&mut peer).0, status, "{request}");
-        }
-        assert!(site.servers.asked().is_empty());
-    }
-
-    #[test]
-    fn empty_match_is_offered_no_longer_than_its_server_waits() {
-        let mut site = Site::new();
-        drop(site.ask(1));
-        site.serve_until(|site| site.service.matches.counts().2 == 0);
-        site.servers.ready(0);
-        site.now += Duration::from_secs(19);
-        drop(site.ask(1));
-        assert_eq!(site.servers.asked().len(), 1, "the server of the one who left");
-        site.serve_until(|site| site.service.matches.counts().2 == 0);
-        site.now += Duration::from_secs(1);
-        site.service.turn(site.now);
-        let _peer = site.ask(1);
-        assert_eq!(site.servers.asked().len(), 2);
-    }
-}
+mod tests;

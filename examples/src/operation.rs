@@ -1,9 +1,8 @@
 //! Operation of a dedicated server: keys that are read again, the operator's commands, and the end of its match.
 
-use core::time::Duration;
+use core::{fmt::Display, time::Duration};
 use std::{
-    fs,
-    io::{self, Read},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -28,8 +27,8 @@ pub(crate) const SERVER: &str = "bevy_unlag::server";
 const JOIN_TIME: Duration = Duration::from_secs(60);
 /// Time without a player after which a match is over: players who have lost their connection may come back for 10 s.
 const ABSENCE: Duration = Duration::from_secs(15);
-/// Longest standard input with keys, in bytes; the same as of a key file.
-const MAX_INPUT: u64 = 1_024;
+/// Name of standard input in errors.
+const STDIN: &str = "standard input";
 /// Time between the announcement of the end and the disconnection.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -72,15 +71,17 @@ impl Operation {
 /// Returns one line that names the file.
 pub fn read_keys(file: &Path) -> Result<ServerKeys, String> {
     if file == Path::new("-") {
-        let mut text = String::new();
-        let read = io::stdin().take(MAX_INPUT).read_to_string(&mut text);
-        read.map_err(|error| format!("cannot read the keys from standard input: {error}"))?;
-        return text.parse().map_err(|error: KeyError| format!("standard input: {error}"));
+        return ServerKeys::from_reader(io::stdin(), STDIN).map_err(|error| named(error, STDIN));
     }
-    ServerKeys::from_file(file).map_err(|error| match error {
+    ServerKeys::from_file(file).map_err(|error| named(error, OneLine::path(file)))
+}
+
+/// Returns the line of an error about a source of keys with this name.
+fn named(error: KeyError, source: impl Display) -> String {
+    match error {
         KeyError::File(..) | KeyError::Unreadable(..) => error.to_string(),
-        _ => format!("{}: {error}", OneLine::path(file)),
-    })
+        _ => format!("{source}: {error}"),
+    }
 }
 
 fn is_regular(file: &Path) -> bool {

@@ -18,6 +18,7 @@ fn sent_and_received_bytes_agree_for_each_message_class() {
         MessageClass::Moves,
         MessageClass::MoveAcks,
         MessageClass::Snapshots,
+        MessageClass::Replication,
         MessageClass::Verdicts,
         MessageClass::Tracers,
         MessageClass::Hello,

@@ -6,13 +6,14 @@ use bevy_unlag::{
     CharacterPawn, Characters, HostSoldierPawn, NpcPawn,
     core::{PawnClass, SetupDiagnostics, SetupIssue},
     link_conditioner::LinkPreset,
-    movement::KartModel,
+    movement::{KartModel, MoveCue},
+    net::SharePawnEvents,
     prelude::*,
     weapons::{HealthPlugin, TargetCount},
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
-use crate::{error_lines::errors, seconds};
+use crate::{captured_log::errors, seconds};
 
 fn server(characters: Characters) -> App {
     let mut server = headless_app();
@@ -73,6 +74,19 @@ fn pawn_of_an_unlisted_character_is_named_once() {
     };
     assert!(sentence.contains("KartModel") && sentence.contains("list of Characters"), "{sentence}");
     assert_eq!(lines, [format!("bevy_unlag: {sentence}")]);
+}
+
+#[test]
+fn shared_events_of_a_model_without_pawns_are_named_at_the_start() {
+    let mut app = server(Characters::default());
+    app.share_pawn_events::<KartModel, MoveCue>(|_| None);
+    app.share_pawn_events::<Soldier, MoveCue>(|_| None);
+    bevy_unlag_testkit::finish(&mut app);
+    app.update();
+    let [(SetupIssue::UnlistedCharacter, sentence)] = &reported(&app)[..] else {
+        panic!("{:?}", reported(&app));
+    };
+    assert!(sentence.contains("KartModel") && sentence.contains("MoveCue"), "{sentence}");
 }
 
 #[test]

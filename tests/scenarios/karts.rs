@@ -15,7 +15,7 @@ use unlag_examples::{
     stepped_match::{Match, MatchOptions},
 };
 
-use crate::{error_lines::errors, hold_still, own_id, seconds, start};
+use crate::{captured_log::errors, hold_still, own_id, seconds, start};
 
 /// The kart at the first of the places.
 const KART: NetId = NetId(60_000);

@@ -1,20 +1,5 @@
 //! Log lines of a server about its players, as a console shows them.
 
-use core::fmt::Debug;
-use std::sync::{Arc, Mutex, OnceLock};
-
-use bevy::log::{
-    tracing::{
-        Dispatch, Event, Subscriber,
-        field::{Field, Visit},
-        subscriber::with_default,
-    },
-    tracing_subscriber::{
-        Layer, Registry,
-        filter::LevelFilter,
-        layer::{Context, SubscriberExt},
-    },
-};
 use bevy_unlag::{
     guard::{Kick, KickReason, LogConfig},
     net::Shutdown,
@@ -22,45 +7,7 @@ use bevy_unlag::{
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
 
 use super::*;
-
-/// Lines in the form `LEVEL target: message field=value …`.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<String>>>);
-
-/// The message and the fields of an event.
-struct Text(String);
-
-impl Visit for Text {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        let text = match field.name() {
-            "message" => format!(" {value:?}"),
-            name => format!(" {name}={value:?}"),
-        };
-        self.0.push_str(&text);
-    }
-}
-
-impl<S: Subscriber> Layer<S> for Lines {
-    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let meta = event.metadata();
-        let mut text = Text(format!("{} {}:", meta.level(), meta.target()));
-        event.record(&mut text);
-        self.0.lock().expect("an unpoisoned lock").push(text.0);
-    }
-}
-
-/// Keeps a second dispatcher alive: while there is only one, tracing takes the interest in a line from the
-/// thread that reaches it first, which may be that of another test, without any.
-static SECOND: OnceLock<Dispatch> = OnceLock::new();
-
-/// Returns the lines of level info and above that this thread logs during `run`.
-pub(crate) fn logged(run: impl FnOnce()) -> Vec<String> {
-    SECOND.get_or_init(|| Dispatch::new(Registry::default()));
-    let lines = Lines::default();
-    with_default(Registry::default().with(LevelFilter::INFO).with(lines.clone()), run);
-    let lines = lines.0.lock().expect("an unpoisoned lock");
-    lines.clone()
-}
+use crate::captured_log::logged;
 
 /// The number of lines that begin like this.
 fn count(lines: &[String], beginning: &str) -> usize {

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag::{NpcPawn, link_conditioner::LinkPreset, prelude::*};
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
-use crate::error_lines::errors;
+use crate::captured_log::errors;
 
 fn server() -> App {
     let mut server = headless_app();

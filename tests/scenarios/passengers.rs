@@ -16,7 +16,7 @@ use bevy_unlag::{
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
-use crate::error_lines::errors;
+use crate::captured_log::errors;
 
 const SEAT: Vec3 = Vec3::new(0.0, 0.3, 0.2);
 const KART: NetId = NetId(7);

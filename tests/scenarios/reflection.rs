@@ -8,11 +8,12 @@ use unlag_examples::app;
 use super::*;
 
 /// Public types without reflection, and the reason.
-const NOT_REFLECTED: [(&str, &str); 14] = [
+const NOT_REFLECTED: [(&str, &str); 16] = [
     ("BoundMessages", "type ids of lightyear's registries"),
     ("ClassBodies", "a map with a model of what `HitBoxes` and `LimbRig` of a pawn show"),
     ("ComponentFilters", "replicon's filter bits"),
     ("GameMessageTypes", "functions that decode and deliver messages"),
+    ("InterestRule", "a function of the game"),
     ("MessageTypeIndex", "an index into those"),
     ("MovedColliders", "rapier colliders behind a lock"),
     ("MoverScene", "a spatial index of rapier colliders"),
@@ -22,6 +23,7 @@ const NOT_REFLECTED: [(&str, &str); 14] = [
     ("NpcPawn", "a marker with a model; `ServerPawn`, which it requires, is reflected"),
     ("Outgoing", "a buffer of encoded messages that each frame empties"),
     ("ProjectilesInFlight", "validation state; `DrawnProjectile` has what clients see"),
+    ("SightLattice", "millions of facts about a level; `InterestStats` has its counters"),
     ("RewindTable", "a spatial index of recorded paths"),
 ];
 

@@ -1,23 +1,17 @@
 //! Connection of an app to Agones' sidecar.
 
 use core::net::SocketAddr;
-use std::{
-    collections::BTreeSet,
-    io,
-    sync::{Arc, Mutex, PoisonError},
-    thread,
-};
+use std::{collections::BTreeSet, io, sync::Arc, thread};
 
 use bevy::prelude::*;
 use bevy_unlag_server::ServerHealth;
 
 use crate::{
     LOG,
-    command_queue::CommandQueue,
     config::AgonesConfig,
-    game_server::GameServer,
     game_server_stream::watch,
     sdk_client::{Command, SdkClient},
+    shared_state::Shared,
     worker::Worker,
 };
 
@@ -88,25 +82,6 @@ impl Agones {
 
     pub(crate) fn shared(&self) -> Option<&Shared> {
         self.0.as_ref().map(|connection| &*connection.shared)
-    }
-}
-
-/// State that the app and the threads share.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    pub(crate) queue: CommandQueue,
-    latest: Mutex<Option<GameServer>>,
-}
-
-impl Shared {
-    /// Keeps what the sidecar says for the app. Older news are of no use.
-    pub(crate) fn put(&self, seen: GameServer) {
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen);
-    }
-
-    /// Returns what the sidecar has said since the last call.
-    pub(crate) fn take(&self) -> Option<GameServer> {
-        self.latest.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

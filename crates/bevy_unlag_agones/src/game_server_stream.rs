@@ -7,16 +7,16 @@ use std::{
 };
 
 use crate::{
-    connection::Shared,
     game_server::GameServer,
     retry_delay::RetryDelay,
     sdk_client::{MAX_ANSWER, SdkClient},
+    shared_state::Shared,
 };
 
 /// Pause after each line. Agones sends two a second at most; a sidecar that sends without end costs no core.
 const LINE_PAUSE: Duration = Duration::from_millis(5);
 
-/// Keeps [`Shared`] up to date until the connection is closed. While there is no stream, it asks again and again.
+/// Keeps [`Shared`] up to date until the connection is closed. While there is no stream, it polls.
 pub(crate) fn watch(client: &SdkClient, shared: &Shared, retry_limit: Duration) {
     let mut delay = RetryDelay::new(retry_limit);
     while !shared.queue.is_closed() {

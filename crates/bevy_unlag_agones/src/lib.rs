@@ -18,6 +18,7 @@ mod players;
 mod plugin;
 mod retry_delay;
 mod sdk_client;
+mod shared_state;
 mod worker;
 
 pub use allocation::AgonesAllocation;

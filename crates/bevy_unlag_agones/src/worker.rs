@@ -9,9 +9,9 @@ use bevy_unlag_server::ServerHealth;
 use crate::{
     LOG,
     config::AgonesConfig,
-    connection::Shared,
     retry_delay::RetryDelay,
     sdk_client::{Command, SdkClient, SdkError},
+    shared_state::Shared,
 };
 
 /// Shortest interval of health pings.

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::{sampler::PoseSample, view::ViewStamp};
+use crate::{pose_sample::PoseSample, view::ViewStamp};
 
 /// Pose of a pawn on this app's screen in the last frame, without [`VisualOffset`](crate::VisualOffset).
 #[doc(alias = "GetRenderOrigin")]

@@ -7,10 +7,9 @@ use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag_derive::Wire;
 
 use crate::{
-    model::{MoveModel, StepContext},
-    move_diagnostics::MoveDiagnostics,
+    model::{MoveDiagnostics, MoveModel, StepContext},
     pawn_class::PawnClass,
-    sampler::PoseSample,
+    pose_sample::PoseSample,
     snapshot::Snapshot,
     tick::Tick,
     time_dilation::TimeDilation,

@@ -6,7 +6,8 @@ use bevy::prelude::*;
 
 use crate::{
     base_poses::BaseView,
-    sampler::{PoseSample, PoseSampler},
+    pose_sample::PoseSample,
+    sampler::PoseSampler,
     snapshot::Snapshot,
     tick::{Tick, ViewTime},
     view::ViewStamp,
@@ -132,6 +133,17 @@ impl SnapshotHistory {
             ViewStamp::Present => self.newest().map(|newest| newest.pose(bases)),
         }
     }
+
+    /// Returns the pose at `time`: that of the [`stamp`](Self::stamp) for it, with one search instead of two.
+    #[must_use]
+    pub fn pose_at(&self, time: ViewTime, sampler: &PoseSampler, bases: &BaseView<'_>) -> Option<PoseSample> {
+        let after = self.count_until(time.tick);
+        let from = self.snapshots.get(after.checked_sub(1)?)?;
+        Some(match self.snapshots.get(after) {
+            Some(to) => sampler.interpolate(from, to, time, bases),
+            None => sampler.extrapolate(from, time, bases),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -165,5 +177,20 @@ mod tests {
             Some(ViewStamp::Interpolated { from: Tick(7), to: Tick(10), time: time(7) })
         );
         assert_eq!(history.stamp(time(12)), Some(ViewStamp::Extrapolated { from: Tick(10), time: time(12) }));
+    }
+
+    #[test]
+    fn pose_at_a_time_is_the_pose_of_its_stamp() {
+        let (mut history, sampler, bases) =
+            (SnapshotHistory::default(), PoseSampler::default(), BaseView::default());
+        for tick in [4, 7, 10, 40] {
+            history.insert(Snapshot::new(Tick(tick), Vec3::X * (tick * tick) as f32, Vec3::Z));
+        }
+        for ticks in 0..200 {
+            let time = ViewTime::after(Tick(0), f64::from(ticks) * 0.3);
+            let stamped = history.stamp(time).and_then(|stamp| history.pose(stamp, &sampler, &bases));
+            assert_eq!(history.pose_at(time, &sampler, &bases), stamped, "{time:?}");
+            assert_eq!(stamped.is_some(), time.tick.0 >= 4);
+        }
     }
 }

@@ -9,8 +9,8 @@ use bevy::{
 };
 
 use crate::{
-    move_diagnostics::MoveDiagnostics, pawn_class::PawnClass, sampler::PoseSample, snapshot::Snapshot,
-    tick::Tick, time_dilation::TimeDilation, view_frame::ViewFrame, wire::Wire,
+    pawn_class::PawnClass, pose_sample::PoseSample, snapshot::Snapshot, tick::Tick,
+    time_dilation::TimeDilation, view_frame::ViewFrame, wire::Wire,
 };
 
 /// Context of a simulation step, besides its state and input.
@@ -58,7 +58,7 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     type Push: Wire + Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static;
     /// The part of the world that a step may read.
     type World: ReadOnlySystemParam + 'static;
-    /// Answers of the model to questions about its setup and its errors; `()` for none.
+    /// Hashes and outlines for diagnostics; `()` for none.
     type Diagnostics: MoveDiagnostics<Self>;
 
     /// Returns the state after one step. Must be pure: equal arguments must give equal bits.
@@ -215,6 +215,55 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         false
     }
 }
+
+/// Hashes and outlines of the model `M` for diagnostics. They name the cause of a correction or of a refused setup and
+/// shape debug views; no move depends on them.
+///
+/// A model names its implementation as [`MoveModel::Diagnostics`]: `()` for the defaults, or a type that
+/// overrides some of them, such as the model itself.
+#[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
+pub trait MoveDiagnostics<M: MoveModel> {
+    /// Returns whether another pawn is so close that client and server may see it on different sides.
+    /// Evaluated when client and server disagree. Default: `false`.
+    #[must_use]
+    fn is_near_pawn(
+        config: &M::Config,
+        state: &M::State,
+        ctx: &StepContext,
+        world: &SystemParamItem<M::World>,
+    ) -> bool {
+        false
+    }
+
+    /// Returns a hash of the configuration. Client and server compare it, so that a different tuning is
+    /// reported as such. Default 0: no comparison.
+    #[must_use]
+    fn config_hash(config: &M::Config, world: &SystemParamItem<M::World>) -> u32 {
+        0
+    }
+
+    /// Returns a hash of the static world around a pawn. Client and server compare it when they disagree
+    /// about a move. Default 0: no comparison.
+    #[must_use]
+    fn surroundings_hash(config: &M::Config, state: &M::State, world: &SystemParamItem<M::World>) -> u32 {
+        0
+    }
+
+    /// Returns a hash of the level, compared when a client joins. Default 0: no comparison.
+    #[must_use]
+    fn level_hash(world: &SystemParamItem<M::World>) -> u32 {
+        0
+    }
+
+    /// Returns radius and half height, in metres, of a capsule about as large as the pawn and standing at
+    /// its position, for debug views. Default: 0.34 and 0.88.
+    #[must_use]
+    fn outline(config: &M::Config, state: &M::State) -> (f32, f32) {
+        (0.34, 0.88)
+    }
+}
+
+impl<M: MoveModel> MoveDiagnostics<M> for () {}
 
 /// State of a player's pawn that the server publishes to other clients: the real state, or a speculative
 /// copy while the owner's moves are late. Authoritative decisions never use it but [`MoveModel::State`].

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::sampler::PoseSample;
+use crate::pose_sample::PoseSample;
 
 /// Maximum number of limbs of a rig.
 pub const MAX_LIMBS: usize = 32;

@@ -22,7 +22,7 @@ pub enum SetupIssue {
     MissingConfig,
     /// The plugins know no movement model.
     NoCharacters,
-    /// A pawn is of a movement model that the app does not know.
+    /// A pawn is of a movement model that the app does not know, or events of such a model are shared.
     UnlistedCharacter,
     /// A pawn is of a class that its movement model does not have.
     UnknownClass,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     angle::units_to_angle,
     base_poses::{BaseView, heading},
-    sampler::PoseSample,
+    pose_sample::PoseSample,
     tick::Tick,
     up::Up,
 };
@@ -246,6 +246,24 @@ impl Snapshot {
     /// Returns whether a curve may lead to `next`: no teleport in between, and the same base.
     pub(crate) fn is_continuous_with(&self, next: &Self) -> bool {
         self.continues_to(next) && self.base == next.base
+    }
+}
+
+/// Pose in the space of the snapshot's base. Use [`Snapshot::pose`] for the pose in the world.
+impl From<&Snapshot> for PoseSample {
+    fn from(s: &Snapshot) -> Self {
+        Self {
+            position: s.position(),
+            velocity: s.velocity(),
+            acceleration: s.acceleration(),
+            rotation: s.rotation(),
+            spin: s.spin().unwrap_or(0.0),
+            pitch: s.pitch(),
+            crouch: f32::from(s.crouch) / 255.0,
+            alive: s.alive,
+            grounded: s.grounded,
+            falling: s.falling,
+        }
     }
 }
 

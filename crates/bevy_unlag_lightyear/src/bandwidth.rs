@@ -19,6 +19,9 @@ pub struct ClassTraffic {
     pub messages_per_second: f32,
     /// Bytes per second, over the last second.
     pub bytes_per_second: f32,
+    /// How often the bandwidth budget kept a message, or a pawn's snapshot, from being sent when it was due, in
+    /// total. What waits counts once, what is due again in every round counts in each of them. Counted by the sender.
+    pub deferred: u64,
     /// Messages and bytes at the start of that second.
     began: (u64, u64),
 }
@@ -63,6 +66,7 @@ impl Bandwidth {
             bytes: sum.bytes + one.bytes,
             messages_per_second: sum.messages_per_second + one.messages_per_second,
             bytes_per_second: sum.bytes_per_second + one.bytes_per_second,
+            deferred: sum.deferred + one.deferred,
             began: (0, 0),
         })
     }
@@ -70,6 +74,11 @@ impl Bandwidth {
     /// Counts one message that was sent to or received from `links` links.
     pub(crate) fn count(&mut self, class: MessageClass, bytes: usize, links: usize) {
         self.add(class, links as u64, (bytes * links) as u64);
+    }
+
+    /// Counts messages that the budget kept from being sent.
+    pub(crate) fn defer(&mut self, class: MessageClass, messages: usize) {
+        self.classes[class as usize].deferred += messages as u64;
     }
 
     /// Takes the messages of a link and counts them.
@@ -132,7 +141,7 @@ fn keep_time(time: Res<Time<Real>>, mut bandwidth: ResMut<Bandwidth>) {
     bandwidth.pass(time.elapsed());
 }
 
-/// Adds what `bevy_replicon` has counted on a client.
+/// Adds what `bevy_replicon` has counted on a client. A server counts what it sends.
 pub(crate) fn count_replication(
     stats: Option<Res<ClientReplicationStats>>,
     mut seen: Local<(usize, usize)>,
@@ -182,6 +191,9 @@ mod tests {
         let tracers = bandwidth.of(MessageClass::Tracers);
         assert_eq!((tracers.messages, tracers.bytes), (3, 30));
         assert_eq!(bandwidth.of(MessageClass::Verdicts), ClassTraffic::default());
+        bandwidth.defer(MessageClass::Snapshots, 2);
+        assert_eq!((bandwidth.of(MessageClass::Snapshots).deferred, bandwidth.down().deferred), (2, 2));
+        assert_eq!(bandwidth.of(MessageClass::Snapshots).messages, 0);
         assert_eq!((bandwidth.up().bytes, bandwidth.down().bytes), (30, 38));
         assert_eq!(bandwidth.down().bytes_per_second, 38.0);
     }

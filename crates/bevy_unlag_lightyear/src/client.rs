@@ -68,6 +68,8 @@ impl Plugin for UnlagClientNetPlugin {
         session::client_plugin(app);
         base_schedules::client_plugin(app);
         #[cfg(feature = "smoothing")]
+        crate::out_of_sight::client_plugin(app);
+        #[cfg(feature = "smoothing")]
         crate::snapshots::client_plugin(app);
         #[cfg(feature = "smoothing")]
         crate::pawn_state::client_plugin(app);

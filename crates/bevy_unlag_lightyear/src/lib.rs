@@ -9,6 +9,7 @@
 //! * [`ReplicateSmoothed`] replicates a game's own components with interpolation, [`ReplicatePredicted`]
 //!   those that their owner predicts. [`ArmedPawnStatesPlugin`] sends the weapon, health and score of each pawn.
 //! * The `Team` of every pawn and the server's rule of friendly fire reach all clients without a registration.
+//! * [`InterestPlugin`] conceals pawns from clients whose players cannot see them now or soon.
 //! * Clock synchronisation: small ping and pong messages feed
 //!   [`ServerClock`](bevy_unlag_smoothing::ServerClock).
 //! * The schedules of movement bases that move on command reach all clients without a registration
@@ -40,6 +41,9 @@ mod diagnostics;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod hidden_pawns;
+#[cfg(feature = "rewind")]
+mod interest;
 mod lightyear_rollback;
 mod link;
 mod message_class;
@@ -48,8 +52,13 @@ mod model_index;
 mod models;
 #[cfg(feature = "prediction")]
 mod moves;
+mod names_hash;
 mod net_ids;
 mod net_sim;
+#[cfg(feature = "smoothing")]
+mod out_of_sight;
+mod packet_order;
+mod parking;
 mod pawn;
 #[cfg(feature = "smoothing")]
 mod pawn_event;
@@ -65,6 +74,7 @@ mod possession;
 mod predicted_component;
 mod protocol;
 mod reflection;
+mod replication_queue;
 #[cfg(feature = "weapons")]
 mod screen_rules;
 mod server;
@@ -87,6 +97,12 @@ pub use budget::{DownlinkBudget, LinkBudget};
 pub use client::UnlagClientNetPlugin;
 #[cfg(feature = "smoothing")]
 pub use controlling_player::{ControllingPlayer, ControllingPlayerPlugin};
+pub use hidden_pawns::HiddenPawns;
+#[cfg(feature = "rewind")]
+pub use interest::{
+    AlwaysInSight, InterestConfig, InterestPlugin, InterestRule, InterestStats, InterestSystems,
+    SeesEverything, SightLattice, SightPair, SightVerdict,
+};
 pub use link::{GameSpeed, LightyearPings};
 pub use message_class::MessageClass;
 pub use messages::{
@@ -97,6 +113,7 @@ pub use models::NetModelPlugin;
 #[doc(hidden)]
 pub use models::has_models;
 pub use net_sim::{NetSim, NetSimPlugin};
+pub use parking::{ParkedPawn, PawnParking};
 pub use pawn::{NetworkedPawn, ReplicatedPawn};
 #[cfg(feature = "smoothing")]
 pub use pawn_event::{PawnEvent, SharePawnEvents};
@@ -109,7 +126,7 @@ pub use predicted_component::ReplicatePredicted;
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::UnlagServerNetPlugin;
 pub use session::{
-    AwaitingReconnect, JoinConfig, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned,
+    AwaitingReconnect, JoinConfig, LeaveReason, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned,
     ProtocolMismatch, RateMismatch, RestartMatch, ServerShutdown, ServerStopped, SessionConfig,
     SessionExpired, SessionOf, SetupMismatch, SetupRule, Shutdown, player_pawn,
 };
@@ -118,7 +135,7 @@ pub use session::{FastClock, FastClockRecord, FastClockRule, FastClockStats};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use smoothed_component::ReplicateSmoothed;
 #[cfg(feature = "smoothing")]
-pub use snapshots::{DroppedSnapshots, UpdateInterval};
+pub use snapshots::{DroppedSnapshots, SnapshotWeight, UpdateInterval};
 pub use system_sets::NetSystems;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use value_request::ValueRequest;

@@ -8,12 +8,11 @@ bevy_unlag_core::named_enum! {
         /// ([`ReplicatePredicted`](crate::ReplicatePredicted)).
         Moves => "moves",
         /// Downlink: move acknowledgements and corrections.
-        MoveAcks => "answers",
+        MoveAcks => "move acks",
         /// Downlink: snapshots of remote pawns.
         Snapshots => "snapshots",
         /// Downlink: everything that `bevy_replicon` replicates: spawned and despawned pawns and a game's own
-        /// components. Counted on clients only: a server would have to encode it a second time to know its
-        /// size.
+        /// components.
         Replication => "replication",
         /// Downlink: rare changes of what clients know of pawns; see [`AddPawnState`](crate::AddPawnState).
         PawnStates => "pawn states",

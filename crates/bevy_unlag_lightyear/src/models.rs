@@ -7,7 +7,7 @@ use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::NetRole;
 use bevy_unlag_core::{MoveDiagnostics, MoveModel, PawnModel, SetupDiagnostics, SetupIssue};
 
-use crate::{model_index::ModelIndex, pawn::ReplicatedPawn, protocol::Setup};
+use crate::{model_index::ModelIndex, names_hash::hash_of_names, pawn::ReplicatedPawn, protocol::Setup};
 
 /// Registers the movement model `M`, so that pawns of it can be owned by players. Add it once for each model,
 /// on clients and servers in the same order, after [`UnlagClientNetPlugin`](crate::UnlagClientNetPlugin) or
@@ -105,12 +105,6 @@ impl NetModels {
         }
         true
     }
-}
-
-/// Returns a hash of names in their order.
-pub(crate) fn hash_of_names(names: impl Iterator<Item = &'static str>) -> u64 {
-    let bytes = names.flat_map(|name| name.bytes().chain([0]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Returns whether a movement model is registered. For the umbrella crate.

@@ -9,6 +9,7 @@ use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
     bandwidth::{Bandwidth, ServerMessages},
+    budget::SnapshotSendQueue,
     possession::OfferedTo,
     protocol::{MoveAckMessage, MoveMessage},
     system_sets::{ReceiveSystems, SendSystems},
@@ -80,13 +81,16 @@ fn deliver_moves(
 
 fn send_move_acks(
     mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingMoveAcks)>,
-    mut links: Query<&mut MessageSender<MoveAckMessage>, With<Connected>>,
+    mut links: Query<(&mut MessageSender<MoveAckMessage>, Option<&mut SnapshotSendQueue>), With<Connected>>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (owner, mut mailbox) in &mut pawns {
         // Drained without a connected owner too, so that the mailbox does not grow.
         for bytes in mailbox.0.drain(..) {
-            if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
+            if let Some(Ok((mut link, budget))) = owner.map(|owner| links.get_mut(owner.owner)) {
+                if let Some(mut budget) = budget {
+                    budget.spend(bytes.len());
+                }
                 bandwidth.send(&mut link, bytes);
             }
         }

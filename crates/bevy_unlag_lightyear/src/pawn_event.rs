@@ -8,11 +8,13 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::{
-    CurrentTick, DrawnViewTime, MoveModel, MoveSystems, NetId, NetRole, StepEvent, Tick, ViewTime, Wire,
+    CurrentTick, DrawnViewTime, MoveModel, MoveSystems, NetId, NetRole, PawnModel, SetupDiagnostics,
+    SetupIssue, StepEvent, Tick, ViewTime, Wire,
 };
 use bevy_unlag_smoothing::{ProxyTime, SmoothingSystems};
 
 use crate::{
+    models::NetModels,
     pawn_event_types::{PawnEventType, PawnEventTypes},
     pawn_state::{Change, OutgoingChanges},
 };
@@ -43,6 +45,9 @@ pub trait SharePawnEvents {
     /// Shows events of pawns of the model `M` to everybody: those of a step for which `select` returns one. They are
     /// written as [`PawnEvent<E>`]. Call it on both sides, after the suite's plugins and in the same order as
     /// other registrations. Costs five bytes and the event for each client that sees the pawn.
+    ///
+    /// A model that the app has not registered is a [`SetupIssue`] at startup: pawns with weapons are of the model
+    /// `WithWeapons<M>`, for example.
     ///
     /// # Panics
     /// More than 64 types are registered.
@@ -88,8 +93,25 @@ impl SharePawnEvents for App {
                 shown.write(PawnEvent { pawn: step.entity, tick: step.tick, event });
             }
         };
-        self.add_systems(FixedUpdate, share.in_set(MoveSystems::React));
-        self
+        self.add_systems(Startup, report_unknown_model::<M, E>)
+            .add_systems(FixedUpdate, share.in_set(MoveSystems::React))
+    }
+}
+
+/// Reports events of a model that the app has not registered: no pawn would ever have them.
+fn report_unknown_model<M: MoveModel, E: 'static>(
+    models: Option<Res<NetModels>>,
+    mut diagnostics: ResMut<SetupDiagnostics>,
+) {
+    let model = PawnModel::of::<M>();
+    if models.is_some_and(|models| !models.has(&model)) {
+        diagnostics.report_each(SetupIssue::UnlistedCharacter, || {
+            let (model, event) = (model.name(), core::any::type_name::<E>());
+            format!(
+                "events {event} of the model {model} are shared, and no pawn of this app is of it: share them for a \
+                 model of the list of Characters, WithWeapons<M> if its pawns have weapons"
+            )
+        });
     }
 }
 

@@ -19,7 +19,7 @@ use bevy_unlag_smoothing::{
 use lightyear::prelude::AppComponentExt;
 use serde::{Deserialize, Serialize};
 
-use crate::{models::hash_of_names, pawn_event_types::PawnEventTypes};
+use crate::{names_hash::hash_of_names, pawn_event_types::PawnEventTypes};
 
 pub use client::DroppedPawnChanges;
 pub(crate) use client::plugin as client_plugin;

@@ -11,7 +11,7 @@ use crate::{link::GameSpeed, message_class::MessageClass, model_index::ModelInde
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
-pub const PROTOCOL_VERSION: u32 = 15;
+pub const PROTOCOL_VERSION: u32 = 16;
 
 /// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may set its own number; client and server must agree.
@@ -167,6 +167,8 @@ opaque_messages! { register_prediction:
 opaque_messages! { register_smoothing:
     /// Changes of pawn states.
     PawnStateMessage: ServerToClient, PawnStates on ServerEventChannel;
+    /// Pawns whose snapshots are withheld from now on.
+    OutOfSightMessage: ServerToClient, PawnStates on ServerEventChannel;
     /// The [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s of several pawns.
     SnapshotMessage: ServerToClient, Snapshots on SnapshotChannel;
     /// A [`ClockPing`](crate::clock::ClockPing).
@@ -240,8 +242,10 @@ impl Plugin for UnlagProtocolPlugin {
             ..default()
         };
         let reliable =
-            ChannelSettings { mode: ChannelMode::UnorderedReliable(resend), priority: 50.0, ..default() };
+            ChannelSettings { mode: ChannelMode::UnorderedReliable(resend), priority: 95.0, ..default() };
         app.init_resource::<ProtocolVersion>();
+        // Priorities order a server's packets, see `packet_order`. Replicon's channels have 10 and 1; reliable messages
+        // gain priority while they wait.
         #[cfg(feature = "prediction")]
         app.add_channel::<MoveChannel>(unreliable(100.0)).add_direction(NetworkDirection::ClientToServer);
         #[cfg(feature = "prediction")]
@@ -253,7 +257,7 @@ impl Plugin for UnlagProtocolPlugin {
         app.add_channel::<ClockChannel>(unreliable(100.0)).add_direction(NetworkDirection::Bidirectional);
         app.add_channel::<ServerEventChannel>(reliable).add_direction(NetworkDirection::ServerToClient);
         #[cfg(feature = "weapons")]
-        app.add_channel::<EffectChannel>(unreliable(1.0)).add_direction(NetworkDirection::ServerToClient);
+        app.add_channel::<EffectChannel>(unreliable(20.0)).add_direction(NetworkDirection::ServerToClient);
         app.add_channel::<SetupChannel>(reliable).add_direction(NetworkDirection::ClientToServer);
         app.add_channel::<GameReliableChannel>(ChannelSettings {
             mode: ChannelMode::OrderedReliable(resend),

@@ -9,12 +9,16 @@ use crate::*;
 pub(crate) fn register_types(app: &mut App) {
     bevy_unlag_core::register_types! { app:
         AwaitingReconnect, Bandwidth, DownlinkBudget, GameMessageStats, GameSpeed, LinkBudget,
-        MatchRestarted, MessageLimits, NetSim, PlayerJoined, PlayerLeft, PlayerReturned, ProtocolMismatch,
-        ProtocolVersion, JoinConfig, LightyearPings, RateMismatch, ReplicatedPawn, RestartMatch,
-        ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, Shutdown,
+        MatchRestarted, MessageLimits, NetSim, ParkedPawn, PawnParking, PlayerJoined, PlayerLeft,
+        PlayerReturned, ProtocolMismatch, ProtocolVersion, JoinConfig, LightyearPings, RateMismatch,
+        ReplicatedPawn, RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, Shutdown,
     }
+    app.register_type::<HiddenPawns>();
+    #[cfg(feature = "rewind")]
+    bevy_unlag_core::register_types! { app: AlwaysInSight, InterestConfig, InterestStats, SeesEverything }
     #[cfg(feature = "smoothing")]
     app.register_type::<DroppedSnapshots>()
         .register_type::<DroppedPawnChanges>()
+        .register_type::<SnapshotWeight>()
         .register_type::<UpdateInterval>();
 }

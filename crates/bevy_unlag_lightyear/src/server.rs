@@ -8,9 +8,10 @@ use lightyear_guard::ServerGuardPlugin;
 use crate::{
     base_schedules, budget,
     link::{self, LightyearPings},
-    messages, net_ids,
+    messages, net_ids, packet_order,
+    parking::ParkingPlugin,
     plugin_order::PluginOrder,
-    session,
+    replication_queue, session,
     system_sets::SendSystems,
     visibility,
 };
@@ -40,6 +41,8 @@ impl Plugin for UnlagServerNetPlugin {
                 PostUpdate,
                 (SendSystems::Snapshots.before(VisualSystems::Draw), SendSystems::Acks, SendSystems::Shots)
                     .chain()
+                    // In a fixed order, so that profiles tell the two apart.
+                    .before(ReplicationSystems::Send)
                     .before(MessageSystems::Send),
             )
             .add_systems(PreUpdate, link::copy_rtt_to_pawns.after(link::publish_rtt));
@@ -51,11 +54,15 @@ impl Plugin for UnlagServerNetPlugin {
         messages::server_plugin(app);
         session::server_plugin(app);
         budget::server_plugin(app);
+        packet_order::server_plugin(app);
+        replication_queue::server_plugin(app);
         net_ids::server_plugin(app);
         base_schedules::server_plugin(app);
-        app.add_plugins(visibility::plugin);
+        app.add_plugins((visibility::plugin, ParkingPlugin));
         #[cfg(feature = "smoothing")]
         crate::pawn_state::server_plugin(app);
+        #[cfg(feature = "smoothing")]
+        crate::out_of_sight::server_plugin(app);
         #[cfg(feature = "smoothing")]
         crate::snapshots::server_plugin(app);
         #[cfg(feature = "smoothing")]

@@ -13,6 +13,7 @@
 mod fast_clocks;
 mod game_speed;
 mod handshake;
+mod leave_reason;
 mod match_epoch;
 mod missing_hello;
 mod players;
@@ -28,6 +29,7 @@ use bevy::prelude::*;
 #[cfg(feature = "prediction")]
 pub use fast_clocks::{FastClock, FastClockRecord, FastClockRule, FastClockStats};
 pub use handshake::{ProtocolMismatch, SetupMismatch, SetupRule};
+pub use leave_reason::LeaveReason;
 #[cfg(feature = "prediction")]
 pub(crate) use players::owned_by;
 pub use players::{

@@ -19,6 +19,8 @@ use lightyear::prelude::{server::ClientOf, *};
 use crate::{
     bandwidth::{Bandwidth, ServerMessages},
     budget::SnapshotSendQueue,
+    hidden_pawns::HiddenPawns,
+    message_class::MessageClass,
     possession::FormerPlayer,
     protocol::{
         ClassifiedMessage, ProjectileEndMessage, ProjectileLaunchMessage, TracerMessage, VerdictMessage,
@@ -40,6 +42,7 @@ type Link = (
     &'static mut MessageSender<ProjectileEndMessage>,
     &'static mut SnapshotSendQueue,
     Option<&'static ClientVisibility>,
+    Option<&'static HiddenPawns>,
 );
 
 fn send(
@@ -53,32 +56,44 @@ fn send(
         for mailed in mailbox.0.drain(..) {
             match mailed {
                 ShotMessage::Verdict(verdict) => {
-                    if let Some(Ok((_, _, mut link, ..))) = owner.map(|owner| links.get_mut(owner)) {
-                        bandwidth.send(&mut link, verdict.to_bytes());
+                    if let Some(Ok((_, _, mut link, .., mut queue, _, _))) =
+                        owner.map(|owner| links.get_mut(owner))
+                    {
+                        let bytes = verdict.to_bytes();
+                        queue.spend(bytes.len());
+                        bandwidth.send(&mut link, bytes);
                     }
                 }
                 ShotMessage::Tracer(tracer) => {
                     let bytes = tracer.to_bytes();
-                    for (entity, _, _, mut link, _, _, mut queue, visible) in &mut links {
-                        let seen = visible.is_none_or(|visible| filters.shows(visible, pawn));
+                    for (entity, _, _, mut link, _, _, mut queue, visible, hidden) in &mut links {
+                        let seen = visible.is_none_or(|visible| filters.shows(visible, pawn))
+                            && HiddenPawns::allow(hidden, pawn);
+                        if owner == Some(entity) || !seen {
+                            continue;
+                        }
                         // Snapshots take precedence over cosmetic effects.
-                        if owner != Some(entity) && seen && queue.spend_if_idle(bytes.len()) {
+                        if queue.spend_if_idle(bytes.len()) {
                             bandwidth.send(&mut link, bytes.clone());
+                        } else {
+                            bandwidth.defer(MessageClass::Tracers, 1);
                         }
                     }
                 }
                 ShotMessage::Launched(launch) => {
                     let bytes = launch.to_bytes();
-                    for (_, connected, _, _, mut link, ..) in &mut links {
+                    for (_, connected, _, _, mut link, _, mut queue, ..) in &mut links {
                         // Late joiners receive the projectiles still in flight below.
                         if !connected.is_added() {
+                            queue.spend(bytes.len());
                             bandwidth.send(&mut link, bytes.clone());
                         }
                     }
                 }
                 ShotMessage::Ended(end) => {
                     let bytes = end.to_bytes();
-                    for (_, _, _, _, _, mut link, ..) in &mut links {
+                    for (_, _, _, _, _, mut link, mut queue, ..) in &mut links {
+                        queue.spend(bytes.len());
                         bandwidth.send(&mut link, bytes.clone());
                     }
                 }

@@ -19,7 +19,7 @@ use bevy_unlag_smoothing::{
 };
 use lightyear::prelude::AppComponentExt;
 
-use crate::{pawn_state::InterpolatedComponent, value_request::ValueRequest};
+use crate::{parking::Published, pawn_state::InterpolatedComponent, value_request::ValueRequest};
 
 /// Registration of interpolated components.
 #[doc(alias = "InterpolationRegistrationExt")]
@@ -148,10 +148,7 @@ impl<C: Wire + Copy + PartialEq + Send + Sync + 'static> Wire for TickedValue<C>
 /// Samples the components. Runs before replication sends.
 fn sample_values<C: Interpolate + PartialEq + Component>(
     tick: Res<CurrentTick>,
-    mut entities: Query<
-        (Entity, &C, Option<&ValueRequest<C>>, Option<&mut TickedValue<C>>),
-        With<Replicated>,
-    >,
+    mut entities: Query<(Entity, &C, Option<&ValueRequest<C>>, Option<&mut TickedValue<C>>), Published>,
     mut commands: Commands,
 ) {
     for (entity, value, asked, stamped) in &mut entities {

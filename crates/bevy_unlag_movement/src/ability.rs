@@ -36,7 +36,7 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     type State: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
     /// Event of a step. It is a value, so that a replay can drop it.
     type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
-    /// What the screens of all players are told of an event: see [`cue`](Self::cue). `()` for nothing.
+    /// Cue of an event for the screens of all players: see [`cue`](Self::cue). `()` for nothing.
     #[doc(alias = "GameplayCue")]
     type Cue: Wire + Clone + Send + Sync + 'static;
 

@@ -7,12 +7,12 @@ use crate::{
     config::AccelerationModel,
     event::MoveEvent,
     floor::{HOVER_MAX, find_floor, hover_above},
+    floor_slide::slide,
     part::Part,
     planes::{Planes, upright},
     step_state::{PawnStep, Physics},
     sweep::sweep,
     velocity::quake_accelerate,
-    walking,
 };
 
 /// Moves in the air for `dt`, or until the pawn lands.
@@ -153,7 +153,7 @@ fn land(pawn: &mut PawnStep<'_>, parts: &[Part], before: f32, whole: f32, left: 
     pawn.velocity.y = 0.0;
     pawn.feet = hover_above(parts, pawn.body, pawn.feet, &floor);
     if pawn.physics() == Physics::Walk {
-        walking::slide(pawn, parts, floor, left);
+        slide(pawn, parts, floor, left);
     }
     true
 }

@@ -43,6 +43,7 @@ mod event;
 mod falling;
 mod floor;
 mod floor_motion;
+mod floor_slide;
 mod frame;
 mod free_movement;
 #[cfg(feature = "gizmos")]

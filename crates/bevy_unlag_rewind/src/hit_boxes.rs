@@ -8,6 +8,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::MAX_LIMBS;
 
 use crate::{
+    bounding_spheres::ShapeGroup,
     hit_box::{BodyBounds, HitBox},
     shape::Shape,
 };
@@ -33,8 +34,17 @@ pub struct HitBoxes {
 struct HitBoxSet {
     boxes: Vec<HitBox>,
     shapes: Vec<Shape>,
+    groups: Vec<ShapeGroup>,
     bounds: BodyBounds,
     head_first: bool,
+}
+
+impl HitBoxSet {
+    fn new(boxes: Vec<HitBox>, bounds: BodyBounds, head_first: bool) -> Self {
+        let shapes: Vec<_> = boxes.iter().map(Shape::new).collect();
+        let groups = ShapeGroup::all(&shapes);
+        Self { boxes, shapes, groups, bounds, head_first }
+    }
 }
 
 impl HitBoxes {
@@ -53,8 +63,7 @@ impl HitBoxes {
                 MAX_LIMBS - 1
             );
         }
-        let shapes = boxes.iter().map(Shape::new).collect();
-        Self { set: Arc::new(HitBoxSet { boxes, shapes, bounds, head_first: true }) }
+        Self { set: Arc::new(HitBoxSet::new(boxes, bounds, true)) }
     }
 
     /// Returns an empty set, for a pawn that no shot shall hit.
@@ -69,8 +78,7 @@ impl HitBoxes {
     #[must_use]
     pub fn nearest_first(self) -> Self {
         let HitBoxSet { boxes, bounds, .. } = &*self.set;
-        let shapes = boxes.iter().map(Shape::new).collect();
-        Self { set: Arc::new(HitBoxSet { boxes: boxes.clone(), shapes, bounds: *bounds, head_first: false }) }
+        Self { set: Arc::new(HitBoxSet::new(boxes.clone(), *bounds, false)) }
     }
 
     /// Returns the hit boxes.
@@ -81,6 +89,11 @@ impl HitBoxes {
 
     pub(crate) fn shapes(&self) -> &[Shape] {
         &self.set.shapes
+    }
+
+    /// Returns the shapes in groups of four.
+    pub(crate) fn groups(&self) -> &[ShapeGroup] {
+        &self.set.groups
     }
 
     /// Returns the bounds that no shape ever leaves.

@@ -77,8 +77,15 @@ pub fn scaled_humanoid_hit_boxes(scale: f32) -> HitBoxes {
 fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {
     let Ok(limbs) = <&mut [Isometry3d; HUMANOID_LIMBS.len()]>::try_from(limbs) else { return };
     // Crouched, the legs fold and everything above is lowered with the hips.
-    let fold = 1.75 * sample.crouch;
-    let hips = SOLE + 2.0 * (THIGH * fold.cos() + SHIN * (0.75 * sample.crouch).cos());
+    let (fold, tuck) = if sample.crouch == 0.0 {
+        // No sine of zero for pawns that stand.
+        ((Turn::NONE, 1.0), 1.0)
+    } else {
+        let fold = 1.75 * sample.crouch;
+        ((Turn::by(fold), fold.cos()), (0.75 * sample.crouch).cos())
+    };
+    let (fold, fold_cos) = fold;
+    let hips = SOLE + 2.0 * (THIGH * fold_cos + SHIN * tuck);
     let drop = SOLE + 2.0 * (THIGH + SHIN) - hips;
     let local = sample.rotation.inverse() * sample.velocity;
     let speed = Vec2::new(local.x, local.z).length();
@@ -97,7 +104,6 @@ fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {
     // Angles are sums of a part that depends on the stride and a constant part, which saves sine
     // computations.
     let (arm, elbow_bend, leg) = (Turn::by(swing * 0.7), Turn::by(swing * 0.5), Turn::by(swing));
-    let fold = Turn::by(fold);
     for (right, side) in [(0, -1.0), (1, 1.0)] {
         let shoulder = Vec3A::new(0.245 * side, 1.43 - drop, 0.0);
         limbs[5 + right] = Isometry3d::new(shoulder, Quat::IDENTITY);
@@ -134,6 +140,8 @@ const CARRIED: Turn = Turn { sin: 0.12467473, cos: 0.992_197_7 };
 const BENT: Turn = Turn { sin: 0.52268723, cos: 0.852_524_5 };
 
 impl Turn {
+    const NONE: Self = Self { sin: 0.0, cos: 1.0 };
+
     fn by(angle: f32) -> Self {
         let turn = Quat::from_rotation_x(angle);
         Self { sin: turn.x, cos: turn.w }
@@ -162,6 +170,13 @@ fn hang(joint: Vec3A, Turn { sin, cos }: Turn, half: f32) -> (Isometry3d, Vec3A)
 mod tests {
     use super::*;
     use bevy_unlag_core::LimbPoses;
+
+    #[test]
+    fn standing_legs_are_folded_by_exactly_zero() {
+        let none = Turn::by(0.0);
+        assert_eq!((none.sin, none.cos), (Turn::NONE.sin, Turn::NONE.cos));
+        assert_eq!(core::hint::black_box(0.0_f32).cos(), 1.0);
+    }
 
     #[test]
     fn preset_limbs_stay_within_the_preset_bounds() {

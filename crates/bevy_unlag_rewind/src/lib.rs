@@ -26,6 +26,7 @@
 //! * `gizmos`: `RewindViewPlugin`, a debug view of shots.
 
 mod body_bounds;
+mod bounding_spheres;
 mod bounds_check;
 mod checked_floats;
 mod convex_cast;
@@ -106,4 +107,4 @@ pub use view_time_validator::{
     ValidatedOverrides, ValidatedViewTime, ViewClaim, ViewMismatchAction, ViewTimeError, ViewTimeStats,
     ViewTimeValidator, ViewValidationConfig,
 };
-pub use world::{Occluder, WallContact, WorldHit, WorldTrace};
+pub use world::{LevelChanges, Occluder, WallContact, WorldHit, WorldTrace};

@@ -132,10 +132,11 @@ impl RewindLimits {
         if age < 0 {
             return Err(RewindRefusal::FromTheFuture);
         }
-        if age > sub_ticks(self.refuse_beyond.max(self.max_age), tick_seconds) {
+        let max_age = sub_ticks(self.max_age, tick_seconds);
+        if age > max_age && age > sub_ticks(self.refuse_beyond, tick_seconds) {
             return Err(RewindRefusal::TooOld);
         }
-        let accepted_fraction = age.min(sub_ticks(self.max_age, tick_seconds));
+        let accepted_fraction = age.min(max_age);
         Ok(now.later(-self.faded(accepted_fraction, round_trip)))
     }
 

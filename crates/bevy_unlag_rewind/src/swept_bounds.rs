@@ -13,7 +13,7 @@ pub(crate) struct SweptBounds {
 }
 
 /// Distance beyond any position in a world.
-const FAR: f32 = 1e30;
+pub(crate) const FAR: f32 = 1e30;
 /// Number of ticks of a path that share one box.
 const CHUNK: i32 = 4;
 
@@ -22,6 +22,12 @@ impl SweptBounds {
     pub const NOWHERE: Self = Self { low: Vec3A::splat(FAR), high: Vec3A::splat(FAR) };
     /// Box that every probe intersects.
     pub const EVERYWHERE: Self = Self { low: Vec3A::splat(-FAR), high: Vec3A::splat(FAR) };
+
+    /// Returns the middle of the box; `None` if it is nowhere or everywhere.
+    pub fn middle(&self) -> Option<Vec3A> {
+        let is_place = self.low.abs().max(self.high.abs()).max_element() < FAR;
+        is_place.then(|| (self.low + self.high) * 0.5)
+    }
 
     fn around(points: impl IntoIterator<Item = Vec3>) -> Self {
         let empty = Self { low: Vec3A::splat(FAR), high: Vec3A::splat(-FAR) };
@@ -39,7 +45,8 @@ impl SweptBounds {
                 // The ends of the body are discs across its axis.
                 let up = Vec3A::from(up);
                 let ends = [up * body.low, up * body.high];
-                let across = |a: f32, b: f32| a.hypot(b) * body.radius;
+                // Components of a unit vector: no need of `hypot`.
+                let across = |a: f32, b: f32| (a * a + b * b).sqrt() * body.radius;
                 let disc = Vec3A::new(across(up.y, up.z), across(up.x, up.z), across(up.x, up.y));
                 (ends[0].min(ends[1]) - disc, ends[0].max(ends[1]) + disc)
             }

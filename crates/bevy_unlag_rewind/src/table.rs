@@ -1,6 +1,7 @@
 //! Broad phase of rewind queries: for every stored tick, a row with the bounds of all targets.
 
 mod row;
+mod slot_order;
 
 use std::collections::HashMap;
 
@@ -19,12 +20,15 @@ use crate::{
     view::HitLayers,
 };
 pub(crate) use row::{Probe, Row};
+use slot_order::SlotOrder;
 
 /// Number of slots in a block of a row.
 pub(crate) const LANES: usize = 8;
 /// Ticks that a shot may be queued before it is resolved, plus the ticks by which its view of a target
 /// may precede that of the others. Beyond these a query tests every target.
 const SLACK: i32 = 16;
+/// Ticks after which the lanes are sorted for the first time. Later every row is written once in between.
+const UNSORTED_TICKS: usize = 16;
 
 /// Broad phase of rewind queries: all current and recently despawned targets, with bounds in each recent
 /// tick of everything that can have been drawn of them. A query at one moment reads one row, however many
@@ -37,9 +41,15 @@ pub struct RewindTable {
     by_id: HashMap<NetId, usize>,
     /// Ring buffer by tick.
     rows: Vec<Row>,
+    /// Bounds of the extrapolation from the newest snapshots, with which a row starts.
+    ahead: Row,
     /// Bounds at the present positions.
     present: Row,
     newest: Option<Tick>,
+    /// Orders of lanes: that of [`ahead`](Self::ahead), and the one before.
+    orders: [SlotOrder; 2],
+    /// Number of rows that can still start before the lanes are sorted again.
+    until_sorted: usize,
 }
 
 /// Entry of a target in the table.
@@ -53,6 +63,8 @@ struct Slot {
     beyond: SweptBounds,
     /// Smoothing mode for which the rows were written.
     mode: Option<ProxySmoothing>,
+    /// Present position and rotation for which the bounds at the present were written.
+    present: Option<(Vec3, Quat)>,
     boxes: HitBoxes,
     rig: Option<LimbRig>,
     /// Whether the target was found by the last update.
@@ -116,14 +128,21 @@ impl RewindTable {
     /// with every slot.
     pub(crate) fn near(&self, row: RowKey, probe: &Probe, mut each: impl FnMut(usize, f32)) {
         match self.row_of(row) {
-            Some(row) => row.near(probe, each),
+            Some(row) => match row.order {
+                Some(order) => {
+                    let order = &self.orders[order];
+                    row.near(probe, |lane, enter| each(order.slot(lane), enter));
+                }
+                None => row.near(probe, each),
+            },
             None => (0..self.slots.len()).for_each(|slot| each(slot, 0.0)),
         }
     }
 
     /// Returns the bounds of everything that can have been drawn of a slot's target.
     pub(crate) fn envelope(&self, row: RowKey, slot: usize) -> SweptBounds {
-        self.row_of(row).and_then(|row| row.get(slot)).unwrap_or(SweptBounds::EVERYWHERE)
+        let of = |row: &Row| row.get(lane_of(&self.orders, row, slot));
+        self.row_of(row).and_then(of).unwrap_or(SweptBounds::EVERYWHERE)
     }
 
     fn row_of(&self, row: RowKey) -> Option<&Row> {
@@ -135,13 +154,13 @@ impl RewindTable {
     }
 
     fn row(&self, tick: Tick) -> Option<&Row> {
-        let index = tick.0 as usize & self.rows.len().checked_sub(1)?;
-        self.rows.get(index).filter(|row| row.tick == Some(tick))
+        self.rows.get(self.index(tick)?)
     }
 
-    fn row_mut(&mut self, tick: Tick) -> Option<&mut Row> {
+    /// Returns the index of the row of a tick, if it is stored.
+    fn index(&self, tick: Tick) -> Option<usize> {
         let index = tick.0 as usize & self.rows.len().checked_sub(1)?;
-        self.rows.get_mut(index).filter(|row| row.tick == Some(tick))
+        (self.rows.get(index)?.tick == Some(tick)).then_some(index)
     }
 
     /// Advances the ring to the tick `now`.
@@ -153,22 +172,40 @@ impl RewindTable {
             self.newest = None;
             // All targets have to be written again.
             self.slots.iter_mut().flatten().for_each(|slot| slot.sent = None);
+            self.ahead.clear(None);
+            self.until_sorted = UNSORTED_TICKS;
         }
-        let blocks = self.slots.len().div_ceil(LANES);
         self.present.tick = Some(now);
+        self.ahead.tick = Some(now);
         let steps = self.newest.map_or(1, |newest| now.since(newest).clamp(0, wanted as i32));
+        if steps == 0 {
+            return;
+        }
+        self.newest = Some(now);
+        self.present.fit();
+        if self.until_sorted == 0 {
+            self.sort_lanes();
+            self.until_sorted = wanted;
+        }
+        self.ahead.fit();
         for age in (0..steps).rev() {
             let tick = now.offset(-age);
-            let index = tick.0 as usize & (wanted - 1);
-            self.rows[index].start(tick, blocks);
-            for (slot, place) in self.slots.iter().enumerate() {
-                if let Some(place) = place.as_ref().filter(|place| place.sent.is_some()) {
-                    self.rows[index].set(slot, place.beyond);
-                }
-            }
+            self.rows[tick.0 as usize & (wanted - 1)].start(tick, &self.ahead);
         }
-        if steps > 0 {
-            self.newest = Some(now);
+        self.until_sorted = self.until_sorted.saturating_sub(steps.cast_unsigned() as usize);
+    }
+
+    /// Sorts the lanes of further rows by the places of the targets, so that a ray passes most blocks.
+    fn sort_lanes(&mut self) {
+        // All rows have been started since the last time, so none has the order before.
+        let index = self.ahead.order.map_or(0, |order| 1 - order);
+        let order = &mut self.orders[index];
+        order.sort(self.slots.iter().map(|place| place.as_ref()?.beyond.middle()));
+        self.ahead.clear(Some(index));
+        for (slot, place) in self.slots.iter().enumerate() {
+            if let Some(place) = place.as_ref().filter(|place| place.sent.is_some()) {
+                self.ahead.set(order.lane(slot), place.beyond);
+            }
         }
     }
 
@@ -193,6 +230,7 @@ impl RewindTable {
         place.sent = Some(newest.tick);
         place.beyond = SweptBounds::beyond(newest, sampler, &body(newest.tick));
         let beyond = place.beyond;
+        self.ahead.set(lane_of(&self.orders, &self.ahead, slot), beyond);
         // Covers everything sent since the last snapshot included in the rows.
         let oldest = now.offset(-remembered);
         let known = first.filter(|first| first.is_newer_than(oldest)).unwrap_or(oldest);
@@ -210,17 +248,38 @@ impl RewindTable {
     }
 
     fn follow_present(&mut self, slot: usize, path: &PublishedPath, boxes: &HitBoxes) {
-        let here = path.present().map_or(SweptBounds::NOWHERE, |pose| SweptBounds::at(pose, &boxes.bounds()));
-        self.present.set(slot, here);
+        let Some(place) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
+        let pose = path.present();
+        let here = pose.map(|pose| (pose.position, pose.rotation));
+        if place.present != here {
+            place.present = here;
+            let around = pose.map_or(SweptBounds::NOWHERE, |pose| SweptBounds::at(pose, &boxes.bounds()));
+            self.present.set(slot, around);
+        }
     }
 
     fn write(&mut self, slot: usize, start: Tick, end: Tick, swept: SweptBounds) {
         let ticks = end.since(start).clamp(0, self.rows.len() as i32);
         for age in 1..=ticks {
-            if let Some(row) = self.row_mut(end.offset(-age)) {
-                row.set(slot, swept);
+            if let Some(index) = self.index(end.offset(-age)) {
+                let row = &mut self.rows[index];
+                row.set(lane_of(&self.orders, row, slot), swept);
             }
         }
+    }
+
+    /// Removes a slot's bounds from the present and from rows to come.
+    fn clear_ahead(&mut self, slot: usize) {
+        self.present.set(slot, SweptBounds::NOWHERE);
+        self.ahead.set(lane_of(&self.orders, &self.ahead, slot), SweptBounds::NOWHERE);
+    }
+
+    /// Removes a slot's bounds from all rows.
+    fn clear_rows(&mut self, slot: usize) {
+        for row in &mut self.rows {
+            row.set(lane_of(&self.orders, row, slot), SweptBounds::NOWHERE);
+        }
+        self.clear_ahead(slot);
     }
 
     fn insert(&mut self, entity: Entity, id: NetId, boxes: &HitBoxes, rig: Option<&LimbRig>) -> usize {
@@ -235,6 +294,7 @@ impl RewindTable {
             sent: None,
             beyond,
             mode: None,
+            present: None,
             boxes: boxes.clone(),
             rig: rig.copied(),
             seen: true,
@@ -243,7 +303,7 @@ impl RewindTable {
         self.by_entity.insert(entity, slot);
         // If two entities have the same network id, the newer one wins.
         self.by_id.insert(id, slot);
-        self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, SweptBounds::NOWHERE));
+        self.clear_rows(slot);
         slot
     }
 
@@ -256,8 +316,13 @@ impl RewindTable {
                 self.by_id.remove(&left.id);
             }
         }
-        self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, SweptBounds::NOWHERE));
+        self.clear_rows(slot);
     }
+}
+
+/// Returns the lane of a slot in a row.
+fn lane_of(orders: &[SlotOrder; 2], row: &Row, slot: usize) -> usize {
+    row.order.map_or(slot, |order| orders[order].lane(slot))
 }
 
 type Pawn = (
@@ -308,16 +373,21 @@ pub(crate) fn update_table(
         };
         if let Some(Some(place)) = table.slots.get_mut(slot) {
             place.seen = true;
+            let mut outdated = false;
             if !(place.boxes.is_same_set(boxes) && is_same_rig(place.rig.as_ref(), rig)) {
                 let old = core::mem::replace(&mut place.boxes, boxes.clone());
                 history.store_old_hit_boxes(old, core::mem::replace(&mut place.rig, rig.copied()), now);
                 // The bounds have changed, so all of them have to be written again.
-                place.sent = None;
+                outdated = true;
             }
             if place.mode != mode.copied() {
                 // Past poses are computed with the current mode, so all bounds have to be written again.
                 place.mode = mode.copied();
-                place.sent = None;
+                outdated = true;
+            }
+            if outdated {
+                (place.sent, place.present) = (None, None);
+                table.clear_ahead(slot);
             }
         }
         table.write_new_snapshots(slot, (path, &history), boxes, &sampler.of(mode), now);

@@ -1,13 +1,11 @@
 //! A target at one moment: the pose of its body, and ray tests against its hit boxes.
 
-use bevy::{
-    math::{Vec3A, Vec4},
-    prelude::*,
-};
+use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, Tick, ViewTime};
 use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
+    bounding_spheres::ShapeGroup,
     history::FrameHistory,
     hit_box::{BodyBounds, HitBox, HitGroup},
     hit_boxes::HitBoxes,
@@ -200,19 +198,15 @@ impl<'a> Body<'a> {
             return;
         }
         let limbs = self.limbs(room);
+        let shapes = self.boxes.shapes();
         let mut enough = f32::INFINITY;
-        for (four, shapes) in self.boxes.shapes().chunks(4).enumerate() {
-            let mut balls = [BoundingSpheres4::NOWHERE; 4];
-            for (ball, shape) in balls.iter_mut().zip(shapes) {
-                if let Some(limb) = limbs.get(shape.limb) {
-                    *ball = shape.middle(limb).extend(shape.radius);
-                }
-            }
-            let (mut near, soon) = BoundingSpheres4::around(balls).near(&ray, enough);
+        for (number, group) in self.boxes.groups().iter().enumerate() {
+            let first = number * ShapeGroup::LANES;
+            let (mut near, soon) = group.spheres(&shapes[first..], limbs).near(&ray, enough);
             while near != 0 {
                 let lane = near.trailing_zeros() as usize;
                 near &= near - 1;
-                let (index, shape) = (four * 4 + lane, &shapes[lane]);
+                let (index, shape) = (first + lane, &shapes[first + lane]);
                 if soon >> lane & 1 == 0 && self.boxes.boxes()[index].group != HitGroup::Head {
                     continue;
                 }
@@ -362,45 +356,6 @@ impl FirstHit {
             self.hit = Some(HeadPriorityHit::new(hit, boxes, head));
         }
         true
-    }
-}
-
-/// Bounding spheres of four boxes, tested against a ray at once with SIMD.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BoundingSpheres4 {
-    /// Centres, by axis.
-    middles: [Vec4; 3],
-    radii: Vec4,
-}
-
-impl BoundingSpheres4 {
-    /// Centre and radius of a sphere that no ray comes near, for unused lanes.
-    pub const NOWHERE: Vec4 = Vec4::new(1e18, 1e18, 1e18, 0.0);
-
-    /// Builds the group from four centres (xyz) with radii (w).
-    #[inline]
-    pub fn around([a, b, c, d]: [Vec4; 4]) -> Self {
-        let Mat4 { x_axis: x, y_axis: y, z_axis: z, w_axis: radii } = Mat4::from_cols(a, b, c, d).transpose();
-        Self { middles: [x, y, z], radii }
-    }
-
-    pub fn middle(&self, lane: usize) -> Vec3A {
-        Vec3A::new(self.middles[0][lane], self.middles[1][lane], self.middles[2][lane])
-    }
-
-    /// Returns two lane masks: the spheres that the ray comes near, and the spheres that could be hit
-    /// within `enough` metres.
-    #[inline]
-    pub fn near(&self, ray: &UnitRay, enough: f32) -> (u32, u32) {
-        let [x, y, z] = self.middles;
-        let (origin, direction) = (ray.origin, ray.direction);
-        let to = [x - origin.x, y - origin.y, z - origin.z];
-        let along = to[0] * direction.x + to[1] * direction.y + to[2] * direction.z;
-        let soon = (along - self.radii).cmple(Vec4::splat(enough)).bitmask();
-        let along = along.max(Vec4::ZERO).min(Vec4::splat(ray.max));
-        let aside = [to[0] - along * direction.x, to[1] - along * direction.y, to[2] - along * direction.z];
-        let squares = aside[0] * aside[0] + aside[1] * aside[1] + aside[2] * aside[2];
-        (squares.cmple(self.radii * self.radii).bitmask(), soon)
     }
 }
 

@@ -1,6 +1,7 @@
 //! World geometry that obstructs shots.
 
 mod contact;
+mod level_changes;
 mod nearby_colliders;
 mod obstacle_casts;
 
@@ -8,6 +9,7 @@ use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*};
 
 pub use contact::WallContact;
+pub use level_changes::LevelChanges;
 pub(crate) use nearby_colliders::NearbyColliders;
 
 use crate::convex_cast::parry_pose;

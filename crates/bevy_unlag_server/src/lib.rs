@@ -2,7 +2,7 @@
 //!
 //! * [`ServerLifeCyclePlugin`]: the resource [`ServerState`], which games read and write. A drain lets nobody in,
 //!   informs the players, and ends the app.
-//! * [`SignalPlugin`]: SIGTERM and SIGINT start a drain, SIGHUP reloads.
+//! * [`SignalPlugin`]: SIGTERM and SIGINT start a drain, SIGHUP reloads. [`StopSignal`] is for programs that are no apps.
 //! * [`WatchdogPlugin`]: a thread that notices when the app's updates stand still; [`ServerHealth`] is for monitors.
 //! * `MetricsPlugin`, with the feature `metrics`: metrics for Prometheus and the health of the server, over HTTP.
 //! * `AdminPlugin`, with the feature `admin`: an operator sees players, kicks, bans, changes the map and drains, over a
@@ -34,7 +34,7 @@ pub use life_cycle::{LifeCycleConfig, ServerLifeCyclePlugin, ServerState};
 pub use metrics::{MetricsConfig, MetricsPlugin};
 #[cfg(any(feature = "admin", feature = "metrics"))]
 pub use request_server::{RequestForm, RequestId, RequestLimits, RequestServer};
-pub use signals::{ReloadSettings, SignalPlugin};
+pub use signals::{ReloadSettings, SignalPlugin, StopSignal};
 pub use watchdog::{ServerHealth, WatchdogConfig, WatchdogPlugin};
 
 /// Target of log lines, the same as for the other lines about the server.

@@ -141,7 +141,7 @@ impl RequestServer {
 struct Connection {
     id: RequestId,
     stream: TcpStream,
-    /// When its request or its answer began.
+    /// Time at which its request or its answer began.
     since: Instant,
     state: State,
 }

@@ -2,9 +2,7 @@
 //!
 //! On other systems than Unix only Ctrl-C is understood, by Bevy's `TerminalCtrlCHandlerPlugin`.
 
-#[cfg(unix)]
 use core::sync::atomic::{AtomicBool, Ordering};
-#[cfg(unix)]
 use std::{io, sync::Arc};
 
 use bevy::prelude::*;
@@ -58,12 +56,48 @@ fn add_handlers(app: &mut App, _: bool) {
     app.add_plugins(bevy::app::TerminalCtrlCHandlerPlugin).add_systems(Last, take_ctrl_c);
 }
 
+/// Whether the operator has asked this process to stop, by SIGTERM or SIGINT (Ctrl-C): for programs beside the servers that
+/// are no Bevy apps, such as a matchmaker. Apps have [`SignalPlugin`]. A clone can be read from any thread.
+#[derive(Clone, Debug)]
+pub struct StopSignal(Arc<AtomicBool>);
+
+impl StopSignal {
+    /// Handles both signals from now on. A second one of either ends the process at once, with code 0. On other systems than
+    /// Unix nothing is handled, and Ctrl-C ends the process.
+    ///
+    /// # Errors
+    /// The operating system refuses the handlers.
+    pub fn register() -> io::Result<Self> {
+        let stop = Arc::<AtomicBool>::default();
+        #[cfg(unix)]
+        {
+            use signal_hook::{
+                consts::{SIGINT, SIGTERM},
+                flag,
+            };
+            /// Exit code of a second signal: the operator has got what they asked for.
+            const EXIT_CODE: i32 = 0;
+            for signal in [SIGTERM, SIGINT] {
+                // Handlers run in the order of their registration: this one first, so that it acts on the second signal.
+                flag::register_conditional_shutdown(signal, EXIT_CODE, stop.clone())?;
+                flag::register(signal, stop.clone())?;
+            }
+        }
+        Ok(Self(stop))
+    }
+
+    /// Whether a signal has come. Stays true.
+    #[must_use]
+    pub fn is_received(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Flags that the handlers set.
 #[cfg(unix)]
 #[derive(Resource)]
 struct CaughtSignals {
-    /// SIGTERM or SIGINT. Stays set, and makes the next one of them end the process.
-    stop: Arc<AtomicBool>,
+    stop: StopSignal,
     hang_up: Arc<AtomicBool>,
     reloads: bool,
 }
@@ -71,19 +105,8 @@ struct CaughtSignals {
 #[cfg(unix)]
 impl CaughtSignals {
     fn register(reloads: bool) -> io::Result<Self> {
-        use signal_hook::{
-            consts::{SIGHUP, SIGINT, SIGTERM},
-            flag,
-        };
-        /// Exit code of a second signal: the operator has got what they asked for.
-        const EXIT_CODE: i32 = 0;
-        let caught = Self { stop: Arc::default(), hang_up: Arc::default(), reloads };
-        for signal in [SIGTERM, SIGINT] {
-            // Handlers run in the order of their registration: this one first, so that it acts on the second signal.
-            flag::register_conditional_shutdown(signal, EXIT_CODE, caught.stop.clone())?;
-            flag::register(signal, caught.stop.clone())?;
-        }
-        flag::register(SIGHUP, caught.hang_up.clone())?;
+        let caught = Self { stop: StopSignal::register()?, hang_up: Arc::default(), reloads };
+        signal_hook::flag::register(signal_hook::consts::SIGHUP, caught.hang_up.clone())?;
         Ok(caught)
     }
 }
@@ -95,7 +118,7 @@ fn take_signals(caught: Res<CaughtSignals>, mut state: ResMut<ServerState>, mut 
         info!(target: LOG, "reloading, by SIGHUP");
         commands.trigger(ReloadSettings);
     }
-    let stops = caught.stop.load(Ordering::Relaxed) || (hang_up && !caught.reloads);
+    let stops = caught.stop.is_received() || (hang_up && !caught.reloads);
     if stops && state.is_running() {
         info!(target: LOG, "draining, by a signal; a second SIGTERM or Ctrl-C ends the process at once");
         *state = ServerState::Draining;

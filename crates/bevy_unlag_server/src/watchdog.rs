@@ -54,6 +54,8 @@ impl Default for WatchdogConfig {
 pub struct ServerHealth {
     /// 0, or the number of the place of the stall in [`PLACES`], counted from 1.
     stall: Arc<AtomicUsize>,
+    /// 0, or the number of the measured section that ended last before the stall, counted from 1.
+    after: Arc<AtomicUsize>,
 }
 
 impl ServerHealth {
@@ -67,6 +69,13 @@ impl ServerHealth {
     #[must_use]
     pub fn stalled_in(&self) -> Option<&'static str> {
         PLACES.get(self.stall.load(Ordering::Relaxed).checked_sub(1)?).copied()
+    }
+
+    /// Returns the system set that ended last before the app stood still, if it does. `None` also without the feature
+    /// `metrics`, which measures the sets.
+    #[must_use]
+    pub fn stalled_after(&self) -> Option<&'static str> {
+        self.stalled_in().and_then(|_| section_name(self.after.load(Ordering::Relaxed)))
     }
 }
 
@@ -116,19 +125,18 @@ struct Heartbeat {
     /// Time without an update after which the app is stalled, in ms.
     limit: AtomicU64,
     /// 0, or the number of the measured section that ended last, counted from 1.
-    #[cfg(feature = "metrics")]
     section: AtomicUsize,
 }
 
-/// Returns the system set that ended last before a stall, if sets are measured.
-#[cfg(feature = "metrics")]
-fn last_set(heart: &Heartbeat) -> Option<&'static str> {
-    crate::metrics::section_name(heart.section.load(Ordering::Relaxed).checked_sub(1)?)
-}
-
-#[cfg(not(feature = "metrics"))]
-fn last_set(_: &Heartbeat) -> Option<&'static str> {
-    None
+/// Returns the name of a measured section by its number, counted from 1.
+fn section_name(number: usize) -> Option<&'static str> {
+    #[cfg(feature = "metrics")]
+    return crate::metrics::section_name(number.checked_sub(1)?);
+    #[cfg(not(feature = "metrics"))]
+    {
+        let _ = number;
+        None
+    }
 }
 
 fn beat(heart: Res<Heart>, config: Res<WatchdogConfig>) {
@@ -181,9 +189,9 @@ fn watch(heart: &Weak<Heartbeat>, health: &ServerHealth) {
         let limit = Duration::from_millis(heart.limit.load(Ordering::Relaxed)).max(PERIOD * 2);
         if silent > limit && health.is_healthy() {
             let place = heart.place.load(Ordering::Relaxed);
+            health.after.store(heart.section.load(Ordering::Relaxed), Ordering::Relaxed);
             health.stall.store(place + 1, Ordering::Relaxed);
-            let place = PLACES.get(place).copied();
-            let (after, seconds) = (last_set(&heart), tenths(silent));
+            let (place, after, seconds) = (health.stalled_in(), health.stalled_after(), tenths(silent));
             error!(target: LOG, place, after, seconds, "no update: the server stands still, and health checks fail");
         }
     }

@@ -7,8 +7,8 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    config::PlayoutConfig, last_drawn::LastDrawn, playout::PlayoutClocks, proxy::ProxyTime,
-    stats::SmoothingStats,
+    config::PlayoutConfig, last_drawn::LastDrawn, out_of_sight::OutOfSight, playout::PlayoutClocks,
+    proxy::ProxyTime, stats::SmoothingStats,
 };
 
 /// Received updates of a pawn, in any order. The network integration fills it in [`PreUpdate`], before
@@ -36,6 +36,7 @@ pub(crate) fn receive(
         &mut ProxyTime,
         &mut MeasuredUpdateInterval,
         Has<LocalControl>,
+        Option<&OutOfSight>,
     )>,
     mut arrivals: Local<Vec<(u16, Tick, Option<Tick>)>>,
 ) {
@@ -45,7 +46,11 @@ pub(crate) fn receive(
 
     // Several proxies share a tick, but a clock takes each tick once, newest first.
     arrivals.clear();
-    for (inbox, _, proxy, _, predicted) in &proxies {
+    for (inbox, _, mut proxy, _, predicted, gone) in &mut proxies {
+        // The time without snapshots is no gap of the link.
+        if gone.is_some_and(|gone| gone.ends_with(&inbox, proxy.newest())) {
+            proxy.restart();
+        }
         // A pawn that this client controls is updated for a short time only: no measure of the link.
         if predicted {
             continue;
@@ -72,7 +77,7 @@ pub(crate) fn receive(
         playout.arrived(arrival, (&config, tick_seconds), now);
     }
 
-    for (mut inbox, mut history, mut proxy, mut usually, predicted) in &mut proxies {
+    for (mut inbox, mut history, mut proxy, mut usually, predicted, _) in &mut proxies {
         let first = inbox
             .0
             .iter()

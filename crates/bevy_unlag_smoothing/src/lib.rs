@@ -10,6 +10,7 @@
 //! * Visible jumps, after a wrong guess or a late update, are blended by the pawn's
 //!   [`VisualOffset`](bevy_unlag_core::VisualOffset): see [`BlendConfig`].
 //! * [`ProxySimulationPlugin`] simulates proxies to the server's present, estimated by [`ServerClock`].
+//! * A pawn that is [`OutOfSight`] is not drawn.
 //! * [`SmoothedComponentPlugin`] interpolates components of the game in the same way.
 //!
 //! ```
@@ -31,6 +32,7 @@ mod host_interpolation;
 mod inbox;
 mod jump_blending;
 mod last_drawn;
+mod out_of_sight;
 mod playout;
 mod plugin;
 mod proxy;
@@ -49,6 +51,7 @@ pub use component::{ComponentHistory, ComponentInbox, SmoothedComponentPlugin};
 pub use config::PlayoutConfig;
 pub use inbox::SnapshotInbox;
 pub use jump_blending::BlendConfig;
+pub use out_of_sight::OutOfSight;
 pub use playout::PlayoutClocks;
 pub use plugin::{PathRecordingPlugin, SmoothingPlugin, SmoothingSystems, TransformRecordingPlugin};
 pub use proxy::ProxyTime;

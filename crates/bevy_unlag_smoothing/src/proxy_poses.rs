@@ -7,8 +7,8 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    config::PlayoutConfig, inbox::SnapshotInbox, playout::PlayoutClocks, proxy::ProxyTime,
-    server_clock::ServerClock, stats::SmoothingStats,
+    config::PlayoutConfig, inbox::SnapshotInbox, out_of_sight::OutOfSight, playout::PlayoutClocks,
+    proxy::ProxyTime, server_clock::ServerClock, stats::SmoothingStats,
 };
 
 pub(crate) fn advance(
@@ -38,15 +38,24 @@ pub(crate) fn draw(
     mut base_time: ResMut<DrawnBaseTime>,
     mut stats: ResMut<SmoothingStats>,
     mut proxies: Query<
-        (&NetRole, &SnapshotHistory, &mut ProxyTime, Option<&ProxySmoothing>, &mut DrawnPose),
+        (
+            Entity,
+            &NetRole,
+            &SnapshotHistory,
+            &mut ProxyTime,
+            Option<&ProxySmoothing>,
+            &mut DrawnPose,
+            Option<&OutOfSight>,
+        ),
         With<SnapshotInbox>,
     >,
+    mut commands: Commands,
 ) {
     let (now, tick_seconds) = (game.seconds(&real), f64::from(sampler.tick_seconds));
     let bases_at = tick.zip(fixed).map(|(tick, fixed)| tick.frame_time(&fixed)).unwrap_or_default();
     let bases = bases.at(bases_at);
     base_time.0 = None;
-    for (role, history, mut proxy, mode, mut drawn) in &mut proxies {
+    for (entity, role, history, mut proxy, mode, mut drawn, gone) in &mut proxies {
         if *role != NetRole::SimulatedProxy {
             continue;
         }
@@ -74,6 +83,14 @@ pub(crate) fn draw(
                     history.stamp(time)?
                 }
             };
+            if let Some(gone) = gone {
+                if gone.covers(stamp) {
+                    return None;
+                }
+                if gone.is_over(stamp) {
+                    commands.entity(entity).try_remove::<OutOfSight>();
+                }
+            }
             let pose = history.pose(stamp, &sampler.of(mode), &bases)?;
             if history.is_on_base(stamp) {
                 base_time.0 = Some(bases_at);
@@ -81,7 +98,7 @@ pub(crate) fn draw(
             Some(DrawnPose { pose, stamp })
         })();
         let Some(sampled) = sampled else {
-            // The history does not cover that moment, or the pawn did not exist yet. A pawn that was predicted
+            // The history does not cover that moment, the pawn did not exist yet, or it is out of sight. A pawn that was predicted
             // until now stays where it is meanwhile.
             if drawn.pose.alive && drawn.stamp != ViewStamp::Present {
                 drawn.pose.alive = false;

@@ -8,7 +8,7 @@ use crate::*;
 /// where their component is known.
 pub(crate) fn register_types(app: &mut App) {
     bevy_unlag_core::register_types! { app:
-        BlendConfig, PlayoutClocks, PlayoutConfig, ProxyTime, PublishedPath, RecordTransform, SentSnapshots,
-        ServerClock, SmoothingStats, SnapshotInbox,
+        BlendConfig, OutOfSight, PlayoutClocks, PlayoutConfig, ProxyTime, PublishedPath, RecordTransform,
+        SentSnapshots, ServerClock, SmoothingStats, SnapshotInbox,
     }
 }

@@ -7,8 +7,8 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    inbox::SnapshotInbox, playout::PlayoutClocks, proxy::ProxyTime, published_path::PublishedPath,
-    sent_snapshots::SentSnapshots,
+    inbox::SnapshotInbox, out_of_sight, playout::PlayoutClocks, proxy::ProxyTime,
+    published_path::PublishedPath, sent_snapshots::SentSnapshots,
 };
 
 pub(crate) fn server_plugin(app: &mut App) {
@@ -16,7 +16,10 @@ pub(crate) fn server_plugin(app: &mut App) {
 }
 
 pub(crate) fn client_plugin(app: &mut App) {
-    app.add_observer(reset_proxies).add_observer(reset_clocks).add_observer(reset_predicted);
+    app.add_observer(reset_proxies)
+        .add_observer(reset_clocks)
+        .add_observer(reset_predicted)
+        .add_observer(out_of_sight::forget);
 }
 
 fn reset_connection(reconnected: On<OwnerReconnected>, mut logs: Query<&mut SentSnapshots>) {

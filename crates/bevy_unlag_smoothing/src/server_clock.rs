@@ -1,12 +1,14 @@
 //! Client-side estimate of the server's time.
 
+mod exchange_sample;
 mod offset_line;
 mod offset_windows;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
+use exchange_sample::ExchangeSample;
 use offset_line::OffsetLine;
-use offset_windows::{ExchangeSample, OffsetWindows};
+use offset_windows::OffsetWindows;
 
 /// Settings of [`ServerClock`]. The defaults suit 5 to 10 exchanges per second. To change them insert a
 /// [`ServerClock::new`] before connecting; reconnections keep them.

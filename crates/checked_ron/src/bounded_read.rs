@@ -25,9 +25,18 @@ pub fn read_file(path: impl AsRef<Path>, limit: usize) -> Result<Vec<u8>, Error>
     if metadata.len() > limit as u64 {
         return Err(too_long(&format!("{} bytes", metadata.len()), limit));
     }
-    // A file that grows meanwhile, or one without a size, is cut off here and refused below.
+    // A file that grows meanwhile, or one without a size, is cut off there.
+    read_to_limit(File::open(path)?, limit)
+}
+
+/// Reads at most `limit` bytes until the end of a source, such as standard input, and no more than one byte above the limit.
+/// Waits for a source that says nothing.
+///
+/// # Errors
+/// The source cannot be read, or is longer than the limit ([`ErrorKind::FileTooLarge`]).
+pub fn read_to_limit(source: impl Read, limit: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    source.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit { Err(too_long("more bytes than that", limit)) } else { Ok(bytes) }
 }
 
@@ -63,6 +72,13 @@ mod tests {
         assert_eq!(read("fits", b"1234", 4), Ok(b"1234".to_vec()));
         assert_eq!(read("empty", b"", 0), Ok(Vec::new()));
         assert_eq!(read("long", b"12345", 4), Err(ErrorKind::FileTooLarge));
+    }
+
+    #[test]
+    fn source_without_an_end_is_refused_at_its_limit() {
+        assert_eq!(read_to_limit(&b"1234"[..], 4).ok(), Some(b"1234".to_vec()));
+        let endless = read_to_limit(std::io::repeat(b'a'), 4).map_err(|error| error.kind());
+        assert_eq!(endless, Err(ErrorKind::FileTooLarge));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! and one error type, [`RonError`], whose text is a single line: what is wrong, where, and what to do.
 //! Control characters of the file are escaped in it, and long names are cut.
 //!
-//! The parts are there for other files as well: [`read_file`] reads up to a limit, [`decode_text`] understands byte order
+//! The parts are there for other files as well: [`read_file`] and [`read_to_limit`] read up to a limit, [`decode_text`] understands byte order
 //! marks, and [`OneLine`] shows a foreign text within a line.
 
 mod bounded_read;
@@ -23,7 +23,7 @@ pub mod mangle;
 mod one_line;
 mod text_encoding;
 
-pub use bounded_read::read_file;
+pub use bounded_read::{read_file, read_to_limit};
 pub use error::RonError;
 pub use file::{RonFile, parse, to_text};
 #[cfg(feature = "bevy")]

@@ -20,6 +20,7 @@ mod packet_filter;
 mod packet_filter_probe;
 mod pending_links;
 mod reassembly;
+mod refusal_summary;
 mod socket;
 mod token_bucket;
 mod traffic;
@@ -33,10 +34,7 @@ use lightyear::{
 };
 use lightyear_sync::ping::plugin::PingSystems;
 
-use crate::{
-    log_lines::{self, LogConfig},
-    system_sets::GuardSystems,
-};
+use crate::{log_lines::LogConfig, system_sets::GuardSystems};
 
 pub use channel_rules::{BindMessage, BoundMessages};
 pub(crate) use host::host;
@@ -78,7 +76,7 @@ pub(crate) fn plugin(app: &mut App) {
             )
                 .run_if(|limits: Res<IngressLimits>| limits.enabled),
         );
-    app.add_systems(Last, (log_lines::log_full_server, log_lines::log_summary));
+    app.add_systems(Last, refusal_summary::log_summary);
     kick::server_plugin(app);
     socket::plugin(app);
 }

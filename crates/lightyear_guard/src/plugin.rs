@@ -18,6 +18,7 @@ impl Plugin for ServerGuardPlugin {
     fn build(&self, app: &mut App) {
         add_shared_plugins(app);
         ingress::plugin(app);
+        app.add_systems(Last, tokens::log_full_server);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Profile of the server frame: timestamps between the system sets that order it.
+//! Profile of the server frame: timestamps between the system sets that order it, and times of single sends of
+//! replication.
 
 use bevy::{
     app::{FixedMainScheduleOrder, MainScheduleOrder},
@@ -7,6 +8,7 @@ use bevy::{
         system::ScheduleSystem,
     },
 };
+use bevy_replicon::{prelude::ServerSystems, server::server_tick::ServerTick};
 use lightyear::{
     connection::ConnectionSystems,
     link::LinkSystems,
@@ -51,6 +53,31 @@ impl FrameProfile {
     }
 }
 
+/// Durations of the ticks' sends of replication. Most ticks have none: it is sent with the snapshots.
+#[derive(Resource, Default)]
+pub struct ReplicationTimes {
+    began: Option<Instant>,
+    nanos: Vec<u64>,
+}
+
+impl ReplicationTimes {
+    /// Returns the nanoseconds of each send since the last call.
+    pub fn take(&mut self) -> Vec<u64> {
+        core::mem::take(&mut self.nanos)
+    }
+}
+
+fn begin_replication(mut times: ResMut<ReplicationTimes>) {
+    times.began = Some(Instant::now());
+}
+
+fn end_replication(mut times: ResMut<ReplicationTimes>) {
+    if let Some(began) = times.began.take() {
+        let nanos = began.elapsed().as_nanos() as u64;
+        times.nanos.push(nanos);
+    }
+}
+
 /// Schedule that runs one timestamp system after another schedule.
 #[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
 struct AfterSchedule(InternedScheduleLabel);
@@ -73,6 +100,7 @@ pub fn between(
 /// count towards whichever section the executor runs them in.
 pub fn plugin(app: &mut App) {
     app.init_resource::<FrameProfile>()
+        .init_resource::<ReplicationTimes>()
         .add_systems(
             PreUpdate,
             (
@@ -102,6 +130,11 @@ pub fn plugin(app: &mut App) {
             PostUpdate,
             (
                 timestamp("before replication").before(ReplicationSystems::Send),
+                begin_replication
+                    .in_set(ReplicationSystems::Send)
+                    .before(ServerSystems::IncrementTick)
+                    .run_if(resource_exists_and_changed::<ServerTick>),
+                end_replication.after(ReplicationSystems::Send).before(MessageSystems::Send),
                 between("replication", ReplicationSystems::Send, MessageSystems::Send),
                 between("writing messages", MessageSystems::Send, TransportSystems::Send),
                 between("packing", TransportSystems::Send, ConnectionSystems::Send),

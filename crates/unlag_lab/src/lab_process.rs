@@ -1,11 +1,11 @@
 //! Child process of the lab's own executable, which answers in lines of JSON.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Write, stdout},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// A child process. It ends when its standard input is closed, which dropping this does.
 pub struct LabProcess {
@@ -59,16 +59,34 @@ impl LabProcess {
         }
     }
 
+    /// Sends a command.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn command(&mut self, line: &str) -> Result<(), String> {
+        let name = self.name;
+        let input = self.input.as_mut().ok_or_else(|| format!("{name} is shutting down"))?;
+        writeln!(input, "{line}").map_err(|error| format!("{name} has ended: {error}"))
+    }
+
     /// Sends a command and waits for its reply.
     ///
     /// # Errors
     /// Returns a message if the process has ended, or replies something else.
     pub fn request<T: DeserializeOwned>(&mut self, line: &str) -> Result<T, String> {
-        let name = self.name;
-        let input = self.input.as_mut().ok_or_else(|| format!("{name} is shutting down"))?;
-        writeln!(input, "{line}").map_err(|error| format!("{name} has ended: {error}"))?;
+        self.command(line)?;
         self.reply()
     }
+}
+
+/// Writes a reply of a child process as a line of JSON.
+///
+/// # Errors
+/// Returns a message if standard output fails.
+pub fn say(reply: &impl Serialize) -> Result<(), String> {
+    let text = serde_json::to_string(reply).map_err(|error| format!("cannot reply: {error}"))?;
+    let mut out = stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| format!("cannot reply: {error}"))
 }
 
 impl Drop for LabProcess {

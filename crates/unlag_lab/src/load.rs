@@ -14,7 +14,7 @@ use crate::prelude::*;
 
 pub use server::{ServeArgs, serve};
 pub use server_process::ServerProcess;
-pub use system_info::resident_bytes;
+pub use system_info::{cpu_time, pin_to_core, resident_bytes};
 
 /// Selection of the load measurements.
 #[derive(Args, Clone, Debug)]
@@ -72,9 +72,11 @@ fn fight(
     crowd.run(3.0)?;
     let (bytes, before) = (crowd.bytes(), crowd.server.state()?);
     crowd.server.laps()?;
+    crowd.server.replication()?;
     crowd.frames.clear();
     crowd.run(seconds)?;
     let laps = crowd.server.laps()?;
+    let replication = crowd.server.replication()?;
     let count = crowd.frames.len() as f64;
     let state = crowd.server.state()?;
     // Kicks before the measurement come from clients that had to reconnect while joining.
@@ -87,6 +89,9 @@ fn fight(
         figures.add(key(name), Frame::quantile_ms(&crowd.frames, |frame| frame.cpu, q))?;
     }
     figures.add(key("wall_p99"), Frame::quantile_ms(&crowd.frames, |frame| frame.wall, 0.99))?;
+    // Of the ticks that send replication, as every third does at 64 Hz.
+    let mut sends: Vec<_> = replication.iter().map(|nanos| *nanos as f64 / 1e3).collect();
+    figures.add(format!("replication_us_{suffix}"), quantile(&mut sends, 0.5))?;
     figures.add(format!("rss_mb_{suffix}"), state.bytes as f64 / 1e6)?;
     let per_player = state.bytes.saturating_sub(empty) as f64 / 1e6 / players as f64;
     figures.add(format!("rss_mb_per_player_{suffix}"), per_player)?;

@@ -8,6 +8,7 @@ mod chart;
 mod figure_table;
 mod fleet;
 mod frame_profile;
+mod interest;
 mod lab_process;
 mod load;
 mod movement;
@@ -84,11 +85,16 @@ fn parse_backend(name: &str) -> Result<MoverBackend, &'static str> {
 enum Topic {
     /// Agreement between drawn and confirmed hits, prediction error of the owner, bandwidth.
     Agreement(agreement::MatrixArgs),
-    /// Operation of many servers: the socket of a server that stands still, memory of strangers.
+    /// Operation of many servers: the socket of a server that stands still, memory of strangers, matches on one core.
     Fleet,
+    /// Server process of `fleet` that shares a core with others, or that is drained.
+    #[command(hide = true)]
+    FleetServer(fleet::FleetServerArgs),
     /// Server process of `fleet` that stands still again and again.
     #[command(hide = true)]
     StallServer(fleet::StallArgs),
+    /// Pawns that a client's player cannot see: what is concealed, what appears late, and the cost.
+    Interest,
     /// Server load by player count and by section of the frame; floods and junk traffic.
     Load(load::LoadArgs),
     /// Server process of `load`.
@@ -120,7 +126,9 @@ fn main() -> ExitCode {
     let measured = match topic {
         Topic::Agreement(args) => agreement::measure(&options, &args),
         Topic::Fleet => fleet::measure(&options),
+        Topic::FleetServer(args) => fleet::serve_fleet(args).map(|()| figure_table::Figures::default()),
         Topic::StallServer(args) => fleet::serve_stalling(args).map(|()| figure_table::Figures::default()),
+        Topic::Interest => interest::measure(&options),
         Topic::Load(args) => load::measure(&options, &args),
         Topic::LoadServer(args) => load::serve(args).map(|()| figure_table::Figures::default()),
         Topic::LibmClients(args) => prediction::run_clients(&args).map(|()| figure_table::Figures::default()),

@@ -1,8 +1,14 @@
 //! Pawns of an app by owner or name, and the bytes that they exchange with the network.
 
-use bevy_unlag_testkit::traces;
+use std::collections::HashMap;
 
-use crate::prelude::*;
+use bevy::prelude::*;
+use bevy_unlag::{
+    core::{LocalControl, NetId, Tick},
+    prediction::{IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves},
+    prelude::NetSim,
+};
+use bevy_unlag_testkit::traces;
 
 /// Returns a client's own pawn and its name.
 ///
@@ -56,8 +62,19 @@ pub fn net_sim(client: &mut App) -> Option<&NetSim> {
     world.query::<&NetSim>().iter(world).next()
 }
 
+/// Returns the bytes that a client has sent and received so far, with UDP and IP headers.
+pub fn wire_bytes(client: &mut App) -> (u64, u64) {
+    /// UDP and IP header bytes per datagram.
+    const HEADERS: u64 = 28;
+    net_sim(client).map_or((0, 0), |sim| {
+        let (up, down) = sim.bytes();
+        (up + HEADERS * sim.up_counters().sent, down + HEADERS * sim.down_counters().sent)
+    })
+}
+
 /// Returns the distances in metres between the positions of a client's own pawn on the server and on the
-/// client after the same moves, and the client's moves. Both apps must record [`MoveTrace`]s.
+/// client after the same moves, and the client's moves. Both apps must record
+/// [`MoveTrace`](bevy_unlag::prediction::MoveTrace)s.
 ///
 /// # Errors
 /// Returns a message if the client has no pawn.

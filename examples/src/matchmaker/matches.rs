@@ -109,6 +109,12 @@ impl Matches {
         }
     }
 
+    /// Ends all matches that have not begun. Returns the answers with this problem.
+    pub fn refuse_all(&mut self, problem: &str) -> Vec<(RequestId, Answer)> {
+        let parties = self.open.drain(..).flat_map(|open| open.parties);
+        parties.map(|party| (party.request, Err(problem.to_owned()))).collect()
+    }
+
     /// Takes note of what has become of a match's server. Returns the answers that follow from it.
     pub fn apply(&mut self, match_id: &str, event: AllocationEvent) -> Vec<(RequestId, Answer)> {
         // Matches that have begun are none of this list.

@@ -10,8 +10,10 @@ use bevy::{
     ui_widgets::{Activate, SliderRange, SliderThumb, SliderValue, ValueChange},
 };
 
-use super::ui::button_colour;
-
+/// Colour of buttons.
+pub(super) const BUTTON: Color = Color::srgb(0.17, 0.20, 0.25);
+const BUTTON_HOVERED: Color = Color::srgb(0.27, 0.33, 0.42);
+const BUTTON_ACTIVE: Color = Color::srgb(0.10, 0.40, 0.62);
 /// Minimum interval between updates of a text.
 const TEXT_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -86,6 +88,14 @@ fn show_nodes(world: &mut World, nodes: &mut QueryState<(Entity, &ShownIf)>) {
             node.display = display;
         }
     }
+}
+
+fn button_colour(is_active: bool, is_hovered: bool) -> BackgroundColor {
+    BackgroundColor(match (is_active, is_hovered) {
+        (true, _) => BUTTON_ACTIVE,
+        (false, true) => BUTTON_HOVERED,
+        (false, false) => BUTTON,
+    })
 }
 
 fn colour_buttons(world: &mut World, buttons: &mut QueryState<(Entity, &ButtonSystems, &Hovered)>) {

@@ -7,7 +7,7 @@ use bevy::{
     ui_widgets::{Button, Slider, SliderPrecision, SliderRange, SliderThumb, SliderValue, TrackClick},
 };
 
-use super::bindings::{ButtonSystems, LiveText, SliderSystems};
+use super::bindings::{BUTTON, ButtonSystems, LiveText, SliderSystems};
 
 /// Colour of text.
 pub const TEXT: Color = Color::srgb(0.93, 0.94, 0.96);
@@ -20,9 +20,6 @@ pub const SHADE: Color = Color::srgba(0.04, 0.05, 0.07, 0.84);
 /// Font size on panels.
 pub const FONT: f32 = 13.0;
 
-const BUTTON: Color = Color::srgb(0.17, 0.20, 0.25);
-const BUTTON_HOVERED: Color = Color::srgb(0.27, 0.33, 0.42);
-const BUTTON_ACTIVE: Color = Color::srgb(0.10, 0.40, 0.62);
 /// Width and height of a slider's thumb, in pixels.
 const THUMB: f32 = 14.0;
 
@@ -165,14 +162,6 @@ pub fn choice_button<R, T>(
         move |mut settings: ResMut<R>| *field(&mut settings) = choice,
         move |mut settings: ResMut<R>| *field(settings.bypass_change_detection()) == choice,
     );
-}
-
-pub(super) fn button_colour(is_active: bool, is_hovered: bool) -> BackgroundColor {
-    BackgroundColor(match (is_active, is_hovered) {
-        (true, _) => BUTTON_ACTIVE,
-        (false, true) => BUTTON_HOVERED,
-        (false, false) => BUTTON,
-    })
 }
 
 /// Spawns a slider below a line with its name and its value as text. `decimals` is the precision with which

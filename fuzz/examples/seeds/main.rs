@@ -11,6 +11,7 @@ use std::{fs, io, path::Path};
 
 use bevy_unlag_core::{BitWriter, Wire};
 use bevy_unlag_lightyear::fuzzing::example_messages;
+use bevy_unlag_rewind::ShotEvidence;
 
 #[allow(dead_code, reason = "the client uses more of it")]
 #[path = "../../../crates/bevy_unlag_lightyear/src/snapshots/snapshot_message.rs"]
@@ -52,7 +53,7 @@ fn main() -> io::Result<()> {
         ("game_message", owned(components::game_messages())),
         ("token", owned(packets::tokens())),
         ("component_change", owned(components::changes())),
-        ("evidence", numbered("shot", shots.iter().map(encoded))),
+        ("evidence", numbered("shot", shots.iter().map(ShotEvidence::to_bytes))),
     ];
     for (target, files) in targets {
         let folder = seeds.join(target);

@@ -10,8 +10,6 @@ use lightyear::{
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
-use crate::encoded;
-
 /// Traffic received by a server: datagrams as they arrive, and packets decrypted by netcode.
 #[derive(Resource, Default)]
 pub struct RecordedTraffic {
@@ -59,7 +57,7 @@ pub fn fight() -> (RecordedTraffic, Vec<ShotEvidence>) {
     game.fight(10.0);
     let world = game.server.world_mut();
     let mut shots: Vec<_> = world.resource_mut::<EvidenceLog>().drain().collect();
-    shots.sort_by_key(|shot| encoded(shot).len());
+    shots.sort_by_key(|shot| shot.to_bytes().len());
     let some = [0, shots.len() / 2, shots.len() - 1].map(|at| shots[at].clone());
     (world.remove_resource::<RecordedTraffic>().unwrap_or_default(), some.to_vec())
 }

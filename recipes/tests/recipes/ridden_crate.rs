@@ -14,7 +14,7 @@ const RIDER: NetId = NetId(1);
 const CRATE: NetId = NetId(50_000);
 const BASE: BaseId = BaseId(1);
 
-/// What carries pawns, the same on both sides: 3 m wide, 1 m high.
+/// Body that carries pawns, the same on both sides: 3 m wide, 1 m high.
 fn crate_body() -> impl Bundle {
     (MovementBase::recorded(BASE), RecordedBase, Collider::cuboid(1.5, 0.5, 1.5))
 }

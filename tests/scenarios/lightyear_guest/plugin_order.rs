@@ -92,7 +92,7 @@ fn mismatches(game: &SteppedApps) -> &[String] {
     &game.clients[0].world().resource::<Mismatches>().0
 }
 
-/// What the client's diagnostics say of registrations.
+/// Reports of the client's diagnostics about registrations.
 fn registrations(game: &SteppedApps) -> Vec<String> {
     let all = game.clients[0].world().resource::<SetupDiagnostics>().all();
     let found = all.iter().filter(|(issue, _)| *issue == SetupIssue::Registrations);

@@ -8,7 +8,7 @@ use bevy_unlag_testkit::listen;
 use lightyear::prelude::ControlledBy;
 
 use super::{departures::*, *};
-use crate::error_lines::errors;
+use crate::captured_log::errors;
 
 const FIRST: NetId = NetId(1);
 const SECOND_SOLDIER: NetId = NetId(2);

@@ -3,7 +3,7 @@
 use bevy_unlag::{core::Passenger, net::ReplicatedPawn, smoothing::RecordTransform};
 
 use super::*;
-use crate::error_lines::errors;
+use crate::captured_log::errors;
 
 /// Asks for control of an entity. Returns the errors that the server logs, after a check that the player
 /// keeps its soldier, which still obeys.

@@ -1,19 +1,5 @@
 //! Reports about clients whose clock runs too fast.
 
-use std::sync::{Arc, Mutex};
-
-use bevy::log::{
-    tracing::{
-        Event, Subscriber,
-        field::{Field, Visit},
-        subscriber::with_default,
-    },
-    tracing_subscriber::{
-        Layer, Registry,
-        filter::LevelFilter,
-        layer::{Context, SubscriberExt},
-    },
-};
 use bevy_unlag::{
     net::{FastClock, FastClockRecord, FastClockRule, FastClockStats, GameSpeed},
     prediction::ClockSteering,
@@ -22,24 +8,7 @@ use lightyear::prelude::{PeerId, server::ClientOf};
 use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions};
 
 use super::*;
-
-/// Texts of the warnings that this thread logs.
-#[derive(Clone, Default)]
-struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl<S: Subscriber> Layer<S> for Warnings {
-    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        struct Text(String);
-        impl Visit for Text {
-            fn record_debug(&mut self, field: &Field, value: &dyn core::fmt::Debug) {
-                self.0 += &format!("{}={value:?} ", field.name());
-            }
-        }
-        let mut text = Text(String::new());
-        event.record(&mut text);
-        self.0.lock().expect("an unpoisoned lock").push(text.0);
-    }
-}
+use crate::captured_log::logged;
 
 /// Reports that the server has written.
 #[derive(Resource, Default)]
@@ -71,9 +40,7 @@ fn reports(game: &Match) -> &[FastClock] {
 #[test]
 fn clock_at_twice_the_speed_is_reported_in_log_messages_and_counters() {
     let mut game = start_with_fast_clock(2.0, FastClockRule::Report);
-    let warnings = Warnings::default();
-    let subscriber = Registry::default().with(LevelFilter::WARN).with(warnings.clone());
-    with_default(subscriber, || game.run(seconds(70.0)));
+    let log = logged(|| game.run(seconds(70.0)));
     let found = reports(&game);
     assert!(found.len() > 10, "{} reports", found.len());
     for (before, report) in found.iter().enumerate() {
@@ -89,8 +56,8 @@ fn clock_at_twice_the_speed_is_reported_in_log_messages_and_counters() {
     let world = game.server.world_mut();
     let named = world.query_filtered::<&FastClockRecord, With<ClientOf>>().iter(world).count();
     assert_eq!(named, 1, "the other player is not accused");
-    let warnings = warnings.0.lock().expect("an unpoisoned lock");
-    let lines: Vec<_> = warnings.iter().filter(|line| line.contains("clock")).collect();
+    let lines: Vec<_> =
+        log.iter().filter(|line| line.starts_with("WARN ") && line.contains("clock")).collect();
     assert_eq!(lines.len(), 2, "one line a minute: {lines:?}");
     assert!(lines.iter().all(|line| line.contains("client=1 ") && line.contains("speed=")), "{lines:?}");
 }

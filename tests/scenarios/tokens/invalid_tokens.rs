@@ -49,7 +49,7 @@ fn used_token_is_refused_during_and_after_the_owners_connection() {
 
 #[test]
 fn refused_join_is_logged_once_with_client_address_and_reason() {
-    let lines = crate::log_lines::logged(|| {
+    let lines = crate::captured_log::logged(|| {
         let mut token_server = TokenServer::start();
         let token = token_server.token(7);
         let mut owner = token_server.connect(&token, LinkConditions::PERFECT);

@@ -11,7 +11,7 @@ use crate::character::Character;
 /// Seconds without an effect after which the checks report.
 const PATIENCE: f32 = 2.0;
 
-/// What the app has for the controls of its player.
+/// Parts of the app that the controls of its player need.
 #[derive(SystemParam)]
 pub(super) struct ControlSetup<'w, 's> {
     plugin: Option<Res<'w, ControlsEnabled>>,

@@ -104,6 +104,14 @@ pub struct MessageLimits {
     /// reliable and for unreliable ones each, and at least 1,000 bytes per second. Unreliable messages use
     /// only what snapshots leave. Default 0.25. Raising it lets a flood of messages delay snapshots.
     pub down_share: f32,
+    /// Share of a client's [`DownlinkBudget`](crate::DownlinkBudget) that replication gets even while snapshots are
+    /// deferred, from 0 to 1, and at least 1,000 bytes per second; otherwise it gets all that the other classes
+    /// leave. Default 0.1. Raising it lets the game's own components delay snapshots.
+    pub replication_share: f32,
+    /// Bytes of replicated spawns, despawns, insertions and removals that may wait for one client. More for longer than
+    /// 5 s end its connection as above; one message always may wait. Default 1 MiB, 16 s of the default budget. Raising
+    /// it costs as much memory per client, and lets spawns come as much later.
+    pub replication_queue: usize,
     /// Messages on a client that may wait for a pawn to spawn; further ones are dropped. Default 256. Raising
     /// it costs up to a kilobyte per message.
     pub waiting: usize,
@@ -119,6 +127,8 @@ impl Default for MessageLimits {
             unacknowledged: 1_024,
             up_bytes_per_second: 4_000,
             down_share: 0.25,
+            replication_share: 0.1,
+            replication_queue: 1 << 20,
             waiting: 256,
             waiting_time: Duration::from_secs(5),
         }
@@ -130,6 +140,11 @@ impl MessageLimits {
     pub(super) fn down(&self, budget: u32) -> f32 {
         // NaN becomes the minimum.
         (budget as f32 * self.down_share.clamp(0.0, 1.0)).max(1_000.0)
+    }
+
+    /// Returns the least rate of replication to a client with this budget, in bytes per second.
+    pub(crate) fn replication(&self, budget: f32) -> f32 {
+        (budget * self.replication_share.clamp(0.0, 1.0)).max(1_000.0)
     }
 }
 

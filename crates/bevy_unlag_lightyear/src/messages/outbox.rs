@@ -4,7 +4,7 @@ use bevy::{
     ecs::{query::QueryData, system::SystemParam},
     prelude::*,
 };
-use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
+use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
 use bevy_unlag_core::{BitWriter, LocalControl, NetId, NetRole, Wire};
 use lightyear::{
     connection::host::HostClient,
@@ -23,7 +23,9 @@ use super::{
 use crate::{
     bandwidth::Bandwidth,
     budget::{DownlinkBudget, LinkBudget, SnapshotSendQueue},
+    hidden_pawns::HiddenPawns,
     message_class::MessageClass,
+    parking::Published,
     protocol::{GameReliableChannel, GameReliableMessage, GameUnreliableChannel, GameUnreliableMessage},
     visibility::ComponentFilters,
 };
@@ -108,6 +110,7 @@ pub(super) struct LinkQuery {
     io: &'static Link,
     snapshots: Option<&'static mut SnapshotSendQueue>,
     sees: Option<&'static ClientVisibility>,
+    hidden: Option<&'static HiddenPawns>,
     budget: Option<&'static LinkBudget>,
 }
 
@@ -126,7 +129,7 @@ pub(super) struct MessageRouter<'w, 's> {
     names: Query<'w, 's, &'static NetId>,
     owners: Query<'w, 's, &'static ControlledBy>,
     own: Query<'w, 's, &'static NetRole, With<LocalControl>>,
-    replicated: Query<'w, 's, (), (With<NetId>, With<Replicated>)>,
+    replicated: Query<'w, 's, (), (With<NetId>, Published)>,
 }
 
 impl MessageRouter<'_, '_> {
@@ -140,10 +143,15 @@ impl MessageRouter<'_, '_> {
     }
 
     /// Whether a client may know the pawn that a message is about.
-    fn sees(&self, client: Option<&ClientVisibility>, target: MessageTarget) -> bool {
+    fn sees(
+        &self,
+        client: Option<&ClientVisibility>,
+        hidden: Option<&HiddenPawns>,
+        target: MessageTarget,
+    ) -> bool {
         let MessageTarget::About(pawn) = target else { return true };
         let shown = client.zip(self.filters.as_deref()).is_none_or(|(sees, by)| by.shows(sees, pawn));
-        shown && self.replicated.contains(pawn)
+        shown && HiddenPawns::allow(hidden, pawn) && self.replicated.contains(pawn)
     }
 }
 
@@ -168,7 +176,7 @@ impl Sender<'_, '_, '_> {
         } else if kind.rules.delivery == Delivery::Unreliable {
             let snapshots = &mut line.snapshots;
             let fits = line.queue.has_room()
-                && snapshots.as_mut().is_none_or(|snapshots| snapshots.spend_if_idle(length));
+                && snapshots.as_mut().is_none_or(|snapshots| snapshots.spend_on_game(length));
             if fits {
                 line.queue.spend(length);
                 line.loose.send::<GameUnreliableChannel>(GameUnreliableMessage(bytes));
@@ -176,6 +184,7 @@ impl Sender<'_, '_, '_> {
                 self.stats.sent += 1;
             } else {
                 self.stats.dropped_for_budget += 1;
+                self.bandwidth.defer(self.class(), 1);
             }
         } else if line.queue.push(bytes, self.limits.reliable_queue) {
             self.stats.sent += 1;
@@ -202,6 +211,7 @@ impl Sender<'_, '_, '_> {
             self.bandwidth.count(self.class(), bytes.len(), 1);
             line.ordered.send::<GameReliableChannel>(GameReliableMessage(bytes));
         }
+        self.bandwidth.defer(self.class(), line.queue.take_deferred());
     }
 }
 
@@ -272,7 +282,7 @@ pub(super) fn send(
             }
             (MessageDirection::ToEveryone, MessageTarget::All | MessageTarget::About(_)) if server => {
                 for mut line in &mut links {
-                    if routes.sees(line.sees, target) {
+                    if routes.sees(line.sees, line.hidden, target) {
                         sender.give(kind, &mut line, bytes.clone());
                     }
                 }

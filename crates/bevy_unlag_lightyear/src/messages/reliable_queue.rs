@@ -29,6 +29,8 @@ struct InFlight {
 pub(crate) struct ReliableSendQueue {
     /// Reliable messages that were not passed to lightyear yet.
     queue: VecDeque<Vec<u8>>,
+    /// Reliable messages queued in this frame.
+    new: usize,
     /// Reliable messages in flight, starting with the first unacknowledged one.
     in_flight: VecDeque<InFlight>,
     /// lightyear's id of the first message in flight.
@@ -46,8 +48,14 @@ impl ReliableSendQueue {
         let room = self.waiting() < most;
         if room {
             self.queue.push_back(bytes);
+            self.new += 1;
         }
         room
+    }
+
+    /// Returns how many of this frame's messages have to wait, and starts the next frame.
+    pub(super) fn take_deferred(&mut self) -> usize {
+        core::mem::take(&mut self.new).min(self.queue.len())
     }
 
     /// Returns the number of reliable messages that are queued, unacknowledged, or sent after an
@@ -178,11 +186,13 @@ mod tests {
         queue.refill(8_000.0, Duration::from_secs(9));
         (0..3).for_each(|_| assert!(queue.push(vec![0; 40], 256)));
         assert_eq!(frames(&mut queue, 1, Some(10), 8_000.0), [3]);
+        assert_eq!(queue.take_deferred(), 0);
         (0..3).for_each(|id| queue.acked((u16::MAX - 20).wrapping_add(id)));
         assert_eq!((queue.waiting(), queue.bytes_in_flight), (0, 0));
 
         (0..200).for_each(|_| assert!(queue.push(vec![0; 100], 256)));
         let left = frames(&mut queue, 100, Some(10), 8_000.0);
+        assert_eq!((queue.take_deferred(), queue.take_deferred()), (queue.queue.len(), 0));
         let sum: usize = left.iter().sum();
         // A second's worth, plus the accumulated quarter of a second.
         assert!((78..=102).contains(&sum) && left[0] <= 21, "{left:?}");

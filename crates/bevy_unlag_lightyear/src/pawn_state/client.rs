@@ -20,8 +20,10 @@ use crate::{
 
 /// Maximum number of changes that wait for their pawn.
 const MAX_WAITING: usize = 1_024;
-/// Time for which a change waits for its pawn.
-const MAX_WAIT: Duration = Duration::from_secs(10);
+/// Time for which an event waits for its pawn.
+const EVENT_WAIT: Duration = Duration::from_secs(10);
+/// Time for which a state waits for its pawn: the spawn may be behind many others in the server's budget.
+const STATE_WAIT: Duration = Duration::from_secs(120);
 
 /// Ticks of the newest states that were received, by type.
 #[derive(Component, Default)]
@@ -38,7 +40,7 @@ struct Waiting(VecDeque<(Duration, Change)>);
 pub struct DroppedPawnChanges {
     /// Changes that found 1,024 others waiting for their pawns.
     pub overflowed: u64,
-    /// Changes whose pawn did not appear within 10 s.
+    /// Events whose pawn did not appear within 10 s, and states whose pawn did not within 120 s.
     pub expired: u64,
     /// Changes that could not be read, or of a type that is not registered.
     pub invalid: u64,
@@ -81,10 +83,27 @@ fn collect(
     mut dropped: ResMut<DroppedPawnChanges>,
 ) {
     for message in messages.take() {
-        let room = MAX_WAITING - waiting.0.len().min(MAX_WAITING);
-        let changes = state_change::read(&message.0);
-        dropped.overflowed += changes.len().saturating_sub(room) as u64;
-        waiting.0.extend(changes.into_iter().take(room).map(|change| (time.elapsed(), change)));
+        for change in state_change::read(&message.0) {
+            waiting.add(time.elapsed(), change, &mut dropped);
+        }
+    }
+}
+
+impl Waiting {
+    /// Adds a change. A state replaces an older one of the same type and pawn.
+    fn add(&mut self, now: Duration, change: Change, dropped: &mut DroppedPawnChanges) {
+        let is_event = change.kind & EVENT != 0;
+        let same =
+            |(_, other): &&mut (Duration, Change)| other.pawn == change.pawn && other.kind == change.kind;
+        if !is_event && let Some((_, older)) = self.0.iter_mut().find(same) {
+            if change.tick.is_newer_than(older.tick) {
+                *older = change;
+            }
+        } else if self.0.len() < MAX_WAITING {
+            self.0.push_back((now, change));
+        } else {
+            dropped.overflowed += 1;
+        }
     }
 }
 
@@ -101,7 +120,8 @@ fn apply_changes(world: &mut World) {
                 false
             }
             _ => {
-                let waits = now.saturating_sub(*since) < MAX_WAIT;
+                let limit = if change.kind & EVENT != 0 { EVENT_WAIT } else { STATE_WAIT };
+                let waits = now.saturating_sub(*since) < limit;
                 expired += u64::from(!waits);
                 waits
             }

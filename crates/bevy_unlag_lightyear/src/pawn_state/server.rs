@@ -1,7 +1,7 @@
 //! Sending of pawn states.
 
 use bevy::{ecs::component::Mutable, prelude::*};
-use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
+use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
 use bevy_unlag_core::{CurrentTick, NetId, Tick, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
@@ -10,8 +10,9 @@ use super::{
     state_change::{self, Change},
 };
 use crate::{
-    bandwidth::Bandwidth, pawn::ReplicatedPawn, pawn_event::EVENT, protocol::PawnStateMessage,
-    system_sets::SendSystems, visibility::ComponentFilters,
+    bandwidth::Bandwidth, budget::SnapshotSendQueue, hidden_pawns::HiddenPawns, parking::Published,
+    pawn::ReplicatedPawn, pawn_event::EVENT, protocol::PawnStateMessage, system_sets::SendSystems,
+    visibility::ComponentFilters,
 };
 
 /// Changes and events of this frame, with their pawns.
@@ -90,23 +91,32 @@ fn store(
 fn send(
     tick: Res<CurrentTick>,
     filters: Res<ComponentFilters>,
-    pawns: Query<Option<&ControlledBy>, With<Replicated>>,
+    pawns: Query<Option<&ControlledBy>, Published>,
     mut changes: ResMut<OutgoingChanges>,
     mut links: Query<
-        (Entity, &mut MessageSender<PawnStateMessage>, &ClientVisibility),
+        (
+            Entity,
+            &mut MessageSender<PawnStateMessage>,
+            &mut SnapshotSendQueue,
+            &ClientVisibility,
+            Option<&HiddenPawns>,
+        ),
         (With<ClientOf>, With<Connected>),
     >,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     let changes = core::mem::take(&mut changes.0);
-    for (entity, mut link, visible) in &mut links {
+    for (entity, mut link, mut budget, visible, hidden) in &mut links {
         let seen = changes.iter().filter(|(pawn, change)| {
             let Ok(owner) = pawns.get(*pawn) else { return false };
             // The owner has predicted its events.
             let predicted = change.kind & EVENT != 0 && owner.is_some_and(|owner| owner.owner == entity);
-            !predicted && filters.shows(visible, *pawn)
+            // Events are sounds and sights of the moment; states are what every client knows of a pawn.
+            let concealed = change.kind & EVENT != 0 && !HiddenPawns::allow(hidden, *pawn);
+            !predicted && !concealed && filters.shows(visible, *pawn)
         });
         state_change::write(tick.0, seen.map(|(_, change)| change), |message| {
+            budget.spend(message.len());
             bandwidth.send(&mut link, message);
         });
     }

@@ -17,7 +17,8 @@ use lightyear_guard::{
 };
 
 use super::{
-    SessionConfig, missing_hello,
+    SessionConfig,
+    missing_hello::{self, HelloAccepted},
     rates::{JoinConfig, RateMismatch},
 };
 use crate::{
@@ -81,11 +82,6 @@ pub enum SetupRule {
 /// On the client's link: the server's setup, until it is compared.
 #[derive(Component, Clone, Copy)]
 pub(super) struct PendingSetup(pub Setup);
-
-/// On a client's link: the server's hello matches. Replication is not received before, because
-/// `bevy_replicon` panics on components that are not registered here.
-#[derive(Component)]
-pub(super) struct HelloAccepted;
 
 /// Registries of the game's messages, components and channels, for hashing.
 #[derive(SystemParam)]

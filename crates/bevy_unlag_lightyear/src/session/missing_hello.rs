@@ -10,14 +10,17 @@ use lightyear::{
     prelude::{Client, Connected},
 };
 
-use super::handshake::HelloAccepted;
-
 /// Time after which the hello of a connected server is missing. A server sends it at once and repeats it until
 /// it has arrived. For [`IngressLimits::grace`](lightyear_guard::IngressLimits::grace), 3 s by default, it does
 /// not kick a client that it does not understand.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest time of a frame that counts: what arrives during a hitch is read after it.
 const MAX_FRAME: Duration = Duration::from_millis(100);
+
+/// On a client's link: the server's hello matches. Replication is not received before, because
+/// `bevy_replicon` panics on components that are not registered here.
+#[derive(Component)]
+pub(super) struct HelloAccepted;
 
 pub(super) fn client_plugin(app: &mut App) {
     app.add_systems(PostUpdate, report_missing_hello);

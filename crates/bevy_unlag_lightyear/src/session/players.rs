@@ -5,12 +5,12 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, OwnerReconnected, Passenger, RoundTrip, ServerControl};
 use lightyear::{
-    connection::host::HostClient,
+    connection::{client::Disconnecting, host::HostClient},
     prelude::{server::ClientOf, *},
 };
 
-use super::SessionConfig;
-use lightyear_guard::{Kick, KickReason, PendingKick, counted_delta};
+use super::{LeaveReason, SessionConfig};
+use lightyear_guard::{Kick, KickReason, LinkTraffic, PendingKick, counted_delta};
 
 /// On a server's pawn: the player who owns it, for as long as the pawn lives. Links come and go; the peer id
 /// comes from the connect token. Inserted by [`player_pawn`] into the pawn that the player controls first.
@@ -84,6 +84,8 @@ pub struct PlayerLeft {
     pub peer: PeerId,
     /// The player's pawn, if it had one. It waits for the grace period.
     pub pawn: Option<Entity>,
+    /// Why the connection has ended.
+    pub reason: LeaveReason,
 }
 
 /// The grace period of a disconnected player is over: its pawn is despawned after this event. Triggered on
@@ -165,16 +167,21 @@ fn join(world: &mut World, link: Entity) {
     }
 }
 
+/// Components of a player's link that ends.
+type EndedLink =
+    (&'static RemoteId, Option<&'static PendingKick>, Option<&'static LinkTraffic>, Has<Disconnecting>);
+
 fn leave(
     gone: On<Remove, Connected>,
-    links: Query<(&RemoteId, Option<&PendingKick>), (With<ClientOf>, Without<HostClient>)>,
+    links: Query<EndedLink, (With<ClientOf>, Without<HostClient>)>,
     others: Query<(Entity, &RemoteId), PlayerLink>,
     config: Res<SessionConfig>,
     pawns: Query<(Entity, Option<&SessionOf>, Option<&ControlledBy>)>,
     mut commands: Commands,
 ) {
     let link = gone.entity;
-    let Ok((&RemoteId(peer), leaving)) = links.get(link) else { return };
+    let Ok((&RemoteId(peer), leaving, traffic, is_closed)) = links.get(link) else { return };
+    let reason = LeaveReason::of(leaving, traffic, is_closed);
     // Nobody reconnects to a server that stops.
     let ends = leaving.is_some_and(|leaving| leaving.reason == KickReason::Shutdown);
     let left = if ends { Duration::ZERO } else { config.grace };
@@ -203,7 +210,7 @@ fn leave(
             .try_remove::<(ControlledBy, ControlledSend)>()
             .try_insert(AwaitingReconnect { left, away: Duration::ZERO });
     }
-    commands.trigger(PlayerLeft { link, peer, pawn });
+    commands.trigger(PlayerLeft { link, peer, pawn, reason });
     if let Some(pawn) = pawn.filter(|_| left.is_zero()) {
         expire(pawn, peer, &mut commands);
     }

@@ -13,17 +13,13 @@ use lightyear::{
 };
 use lightyear_guard::{LinkTraffic, LogConfig, PendingKick, client_name};
 
-use super::{PlayerJoined, PlayerReturned, ServerStopped, Shutdown};
+use super::{LeaveReason, PlayerJoined, PlayerReturned, ServerStopped, Shutdown};
 use crate::protocol::ProtocolVersion;
 
 /// Target of lines about players.
 const PLAYERS: &str = "bevy_unlag::players";
 /// Target of lines about the server.
 pub(super) const SERVER: &str = "bevy_unlag::server";
-
-/// Silence at the end of a connection after which it has timed out. A client that leaves says so at once, and a
-/// token's timeout is at least a second.
-const SILENCE: Duration = Duration::from_millis(500);
 
 /// On the server's end of a player's link: its join was logged.
 #[derive(Component)]
@@ -112,20 +108,11 @@ fn log_leave(
 ) {
     let link = gone.entity;
     let Ok((peer, joined, address, kick, traffic, is_closed)) = links.get(link) else { return };
-    let reason = if kick.is_some() {
-        "kicked"
-    } else if traffic.is_some_and(|traffic| traffic.silence >= SILENCE) {
-        "timed out"
-    } else if is_closed {
-        "closed by the server"
-    } else {
-        "left"
-    };
     info!(
         target: PLAYERS,
         client = %client_name(peer.0),
         address = log.address(address),
-        reason,
+        reason = LeaveReason::of(kick, traffic, is_closed).name(),
         kick = kick.map(|kick| bevy::log::tracing::field::debug(kick.reason)),
         seconds = time.elapsed().saturating_sub(joined.at).as_secs(),
         players = players.iter().filter(|player| *player != link).count(),

@@ -7,6 +7,30 @@ use bevy_unlag_smoothing::SentSnapshots;
 use super::snapshot_message::{HEAD_BYTES, NAME_BITS};
 use crate::budget::SnapshotSendQueue;
 
+/// Importance of a pawn's snapshots when they do not all fit into a client's
+/// [`DownlinkBudget`](crate::DownlinkBudget), on the server. Default, also without the component: 1. The pawn's
+/// priority, which depends on its distance from the client's own pawn and the camera, is multiplied by it: 5 for the
+/// carrier of a flag, 0.2 for a crate that rolls. Values beyond 0 to 1,000 are clamped. Even at 0 the pawn is sent: after
+/// 50 snapshot intervals without, it comes first.
+#[doc(alias = "NetPriority")]
+#[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
+#[reflect(Component, Debug, Default)]
+pub struct SnapshotWeight(pub f32);
+
+impl Default for SnapshotWeight {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
+impl SnapshotWeight {
+    /// Returns the priority of a pawn with this weight.
+    pub(super) fn scale(self, priority: f32) -> f32 {
+        // NaN becomes the minimum.
+        (priority * self.0.clamp(0.0, 1_000.0)).max(LEAST_WEIGHT)
+    }
+}
+
 /// A pawn with a snapshot that could be sent now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
@@ -15,11 +39,13 @@ pub(super) struct Candidate {
     pub index: usize,
     pub bits: usize,
     priority: f32,
+    /// Rounds in which it would have waited, if this is another one.
+    rounds: u16,
 }
 
 impl Candidate {
     pub(super) fn new(entity: Entity, index: usize, bits: usize) -> Self {
-        Self { entity, index, bits, priority: 0.0 }
+        Self { entity, index, bits, priority: 0.0, rounds: 0 }
     }
 
     fn bytes(&self) -> f32 {
@@ -30,8 +56,8 @@ impl Candidate {
 /// Pawns whose snapshots are deferred for one client, and what the client was sent.
 #[derive(Component, Default, Debug)]
 pub(super) struct SnapshotQueue {
-    /// Deferred pawns and their accumulated priority.
-    deferred: EntityHashMap<f32>,
+    /// Deferred pawns with their accumulated priority, and the rounds for which they wait.
+    deferred: EntityHashMap<(f32, u16)>,
     /// Log of the snapshots that the client was sent.
     pub(super) sent: SentSnapshots,
 }
@@ -54,7 +80,10 @@ impl SnapshotQueue {
             return;
         }
         for one in candidates.iter_mut() {
-            one.priority = self.deferred.get(&one.entity).copied().unwrap_or(0.0) + weight(one);
+            let (priority, rounds) = self.deferred.get(&one.entity).copied().unwrap_or_default();
+            one.priority =
+                if rounds < MAX_ROUNDS { priority + weight(one) } else { OVERDUE * f32::from(rounds) };
+            one.rounds = rounds.saturating_add(1);
         }
         candidates.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority).then(a.index.cmp(&b.index)));
         let mut left = send_queue.credit - HEAD_BYTES as f32;
@@ -67,7 +96,7 @@ impl SnapshotQueue {
             if place < fit {
                 self.deferred.remove(&one.entity);
             } else {
-                self.deferred.insert(one.entity, one.priority);
+                self.deferred.insert(one.entity, (one.priority, one.rounds));
             }
         }
         candidates.truncate(fit);
@@ -86,8 +115,12 @@ const NEAR: f32 = 10.0;
 const BEHIND: f32 = 0.4;
 /// Cosine of half the angle that counts as in front of the camera: 60°.
 const IN_FRONT: f32 = 0.5;
-/// Minimum priority: once in 50 rounds.
+/// Minimum priority: once in 50 rounds, beside pawns of full priority.
 const LEAST_WEIGHT: f32 = 0.02;
+/// Rounds after which a deferred pawn comes first, whatever the weights of the others.
+const MAX_ROUNDS: u16 = 50;
+/// Priority of a pawn after these, for each round: more than weights add up to until then.
+const OVERDUE: f32 = 1e6;
 
 /// Returns the priority of a pawn at the offset `way`, in metres, from the client's own pawn, which looks
 /// along `look`.
@@ -178,6 +211,30 @@ mod tests {
         assert!(weights.is_sorted_by(|a, b| a > b), "{weights:?}");
         assert_eq!(weights[4], LEAST_WEIGHT);
         assert!(weight(Vec3::NAN, look) >= LEAST_WEIGHT && weight(Vec3::X, Vec3::NAN) == 1.0);
+    }
+
+    #[test]
+    fn weight_of_the_game_scales_the_priority_and_never_starves_a_pawn() {
+        assert_eq!(SnapshotWeight::default().scale(0.3), 0.3);
+        assert_eq!(SnapshotWeight(4.0).scale(0.3), 1.2);
+        for least in [0.0, -3.0, f32::NAN] {
+            assert_eq!(SnapshotWeight(least).scale(1.0), LEAST_WEIGHT);
+        }
+        assert_eq!(SnapshotWeight(f32::INFINITY).scale(1.0), 1_000.0);
+        let (sent, ..) = assert_budget_and_count_rounds(2_800, |i| {
+            let weight = if i == 39 { SnapshotWeight(20.0) } else { SnapshotWeight::default() };
+            weight.scale(0.05)
+        });
+        assert!(sent[39] > 1_900, "the weighted pawn in {} of 2,000 rounds", sent[39]);
+        assert!(sent[..39].iter().all(|&sent| sent > 200), "{sent:?}");
+    }
+
+    #[test]
+    fn heavy_pawns_that_fill_the_budget_leave_light_ones_a_turn() {
+        let weight = |i: usize| SnapshotWeight(if i < 20 { 1_000.0 } else { 0.0 }).scale(1.0);
+        let (sent, longest, ..) = assert_budget_and_count_rounds(2_800, weight);
+        assert!(longest <= 60, "a pawn was deferred for {longest} rounds");
+        assert!(sent[..20].iter().all(|&sent| sent > 600), "{sent:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Publishing snapshots on the server: which pawns, to which clients, when.
 
 use bevy::prelude::*;
-use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
+use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
 use bevy_unlag_core::{
     BitWriter, CurrentTick, NetId, PathKnotConfig, PoseSample, PoseSampler, ProxySmoothing, ProxyUpdate,
     SimulationRate, Tick,
@@ -10,12 +10,12 @@ use bevy_unlag_smoothing::{PublishedPath, SentSnapshots};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::{
-    priority::{Candidate, SnapshotQueue, weight},
+    priority::{Candidate, SnapshotQueue, SnapshotWeight, weight},
     snapshot_message,
 };
 use crate::{
-    bandwidth::Bandwidth, budget::SnapshotSendQueue, protocol::SnapshotMessage, system_sets::SendSystems,
-    visibility::ComponentFilters,
+    bandwidth::Bandwidth, budget::SnapshotSendQueue, hidden_pawns::HiddenPawns, message_class::MessageClass,
+    parking::Published, protocol::SnapshotMessage, system_sets::SendSystems, visibility::ComponentFilters,
 };
 
 /// On a server's pawn: its player is about to leave it. The player's client gets its snapshots already, to show
@@ -70,7 +70,7 @@ pub(crate) fn plugin(app: &mut App) {
 fn publish(
     tick: Res<CurrentTick>,
     (rate, knots, sampler): (Res<SimulationRate>, Res<PathKnotConfig>, Res<PoseSampler>),
-    filters: Res<ComponentFilters>,
+    (filters, weights): (Res<ComponentFilters>, Query<&SnapshotWeight>),
     mut pawns: Query<
         (
             Entity,
@@ -81,7 +81,7 @@ fn publish(
             Option<&ProxySmoothing>,
         ),
         // Pawns that are not replicated have no snapshots either.
-        With<Replicated>,
+        Published,
     >,
     mut links: Query<
         (
@@ -90,6 +90,7 @@ fn publish(
             &mut SnapshotQueue,
             &mut SnapshotSendQueue,
             &ClientVisibility,
+            Option<&HiddenPawns>,
         ),
         (With<ClientOf>, With<Connected>),
     >,
@@ -116,14 +117,18 @@ fn publish(
     living.extend(pawns.iter().map(|(_, id, ..)| *id));
     living.sort_unstable();
 
-    for (link, mut sender, mut queue, mut send_queue, visible) in &mut links {
+    for (link, mut sender, mut queue, mut send_queue, visible, hidden) in &mut links {
         if due.is_empty() {
+            // Nothing is deferred where nothing is left.
+            send_queue.is_deferring &= !living.is_empty();
             continue;
         }
         candidates.clear();
         let seen = due.iter().enumerate().filter(|(_, due)| {
             // The owner predicts its pawn and receives acknowledgements instead.
-            due.owner != Some(link) && filters.shows(visible, due.entity)
+            due.owner != Some(link)
+                && filters.shows(visible, due.entity)
+                && HiddenPawns::allow(hidden, due.entity)
         });
         candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
         let shown = candidates.len();
@@ -131,10 +136,11 @@ fn publish(
         let eye = || own_pose(link, pawns.iter().map(|(.., path, (owner, _), _, _)| (path, owner)));
         let mut eye_once = None;
         queue.choose(&mut send_queue, candidates, |one| {
-            let Some(own) = *eye_once.get_or_insert_with(eye) else { return 1.0 };
+            let game = weights.get(one.entity).copied().unwrap_or_default();
+            let Some(own) = *eye_once.get_or_insert_with(eye) else { return game.scale(1.0) };
             let other = pawns.get(one.entity).ok().and_then(|(_, _, path, ..)| path.present());
             let look = own.rotation * Quat::from_rotation_x(own.pitch) * Vec3::NEG_Z;
-            other.map_or(1.0, |other| weight(other.position - own.position, look))
+            game.scale(other.map_or(1.0, |other| weight(other.position - own.position, look)))
         });
         let chosen = candidates.iter().map(|one| (due[one.index].id, &due[one.index].bits));
         snapshot_message::write(tick.0, chosen, |bytes| {
@@ -147,9 +153,16 @@ fn publish(
         let others = due.iter().filter(|due| due.owner != Some(link)).count();
         if candidates.len() < shown {
             queue.sent.mark_over_budget(tick.0);
+            bandwidth.defer(MessageClass::Snapshots, shown - candidates.len());
         }
         if shown < others {
             queue.sent.mark_hidden(tick.0);
+        }
+        if shown == 0 && hidden.is_some_and(|hidden| hidden.iter().next().is_some()) {
+            // Its screen goes on, and shots are validated by the newest message that it has received.
+            let bytes = snapshot_message::without_updates(tick.0);
+            send_queue.spend(bytes.len());
+            bandwidth.send(&mut sender, bytes);
         }
         if queue.sent.len() > living.len() {
             queue.sent.keep(tick.0, |id| living.binary_search(&id).is_ok());

@@ -47,6 +47,13 @@ pub(super) fn write<'a>(
     }
 }
 
+/// Encodes a message without updates, by which a client knows that the server's time goes on.
+pub(super) fn without_updates(base: Tick) -> Vec<u8> {
+    let mut w = BitWriter::default();
+    base.write(&mut w);
+    close(w)
+}
+
 fn close(mut w: BitWriter) -> Vec<u8> {
     w.bool(false);
     w.finish()
@@ -171,6 +178,13 @@ mod tests {
             "{}",
             messages[0].len()
         );
+    }
+
+    #[test]
+    fn message_without_updates_has_its_tick() {
+        let bytes = without_updates(Tick(70));
+        let mut read = SnapshotReader::read(&bytes).expect("a message of ours");
+        assert_eq!((read.base(), read.next()), (Tick(70), None));
     }
 
     #[test]

@@ -258,6 +258,13 @@ impl<'a> Moment<'a> {
         let sampler = sampler.of(target.mode);
         let sent = &target.path.sent;
         let named = self.overrides.iter().find(|named| named.target == target.id);
+        if named.is_none()
+            && self.sent.is_none()
+            && let Some(pose) = sent.pose_at(time, &sampler, bases)
+        {
+            // The same pose as below, with one search instead of two.
+            return Ok((pose, time));
+        }
         let stamp = self.stamp(time, target, named, &sampler).ok_or_else(|| {
             let shown = named.is_none() && sent.iter().any(|snapshot| self.was_sent(target, snapshot.tick));
             if shown { Miss::NotPresent(target.id) } else { Miss::NotSent(target.id) }

@@ -5,11 +5,12 @@ use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::{Rewound, rewound::MissReason, validity};
 use crate::{
+    bounding_spheres::BoundingSpheres4,
     hit_box::HitGroup,
     hit_boxes::HitBoxes,
     query_result::{Miss, TargetHit},
     table::Probe,
-    target::{Body, BodyHits, BoundingSpheres4, FirstHit, HeadPriorityHit, UnitRay},
+    target::{Body, BodyHits, FirstHit, HeadPriorityHit, UnitRay},
 };
 
 /// All targets near a place at one moment, with posed limbs, for any number of rays. Keep it in a

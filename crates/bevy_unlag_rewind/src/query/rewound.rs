@@ -3,7 +3,9 @@
 use core::cmp::Reverse;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BaseView, LimbPoses, NetId, PoseSample, ProxySmoothing, ViewStamp, ViewTime};
+use bevy_unlag_core::{
+    BaseView, LimbPoses, MAX_LIMBS, NetId, PoseSample, ProxySmoothing, ViewStamp, ViewTime,
+};
 
 use super::{Moment, RewindQuery, validity};
 use crate::{
@@ -195,7 +197,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         /// Maximum number of targets to sort; further ones are tested immediately.
         const ORDERED: usize = 16;
         let mut reason = MissReason::default();
-        let mut room = LimbPoses::default();
+        let mut room: LimbPoses = [Isometry3d::IDENTITY; MAX_LIMBS];
         let mut ordered = [(0.0_f32, 0_usize); ORDERED];
         let mut count = 0;
         let mut look = |slot: usize, first: &mut FirstHit| match self.body(slot) {
@@ -213,10 +215,14 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
                 }
                 return;
             }
-            let at = ordered[..count].partition_point(|(other, _)| *other <= enter);
-            ordered[count] = (enter, slot);
+            // Few targets are near a ray: insertion sort, which keeps the order of equal distances.
+            let mut at = count;
+            while at > 0 && ordered[at - 1].0 > enter {
+                ordered[at] = ordered[at - 1];
+                at -= 1;
+            }
+            ordered[at] = (enter, slot);
             count += 1;
-            ordered[at..count].rotate_right(1);
         });
         for (enter, slot) in &ordered[..count] {
             if *enter > first.reach() {
@@ -322,6 +328,12 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
 
     /// Returns a target's body at this moment; [`Miss::NoTarget`] if the filter rejects it.
     pub(crate) fn body(&self, slot: usize) -> Result<Body<'_>, Miss> {
+        // The shooter is near its own ray, and needs no look-up.
+        if let (Some(exclude), Some(place)) = (self.filter.exclude, self.query.table.place(slot))
+            && exclude == place.entity
+        {
+            return Err(Miss::NoTarget);
+        }
         let known = self.known(slot).filter(|known| known.wanted).ok_or(Miss::NoTarget)?;
         let StoredTarget { place, target, .. } = known;
         if self.moment.time.is_none() && place.remains.is_some() {

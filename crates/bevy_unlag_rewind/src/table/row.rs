@@ -1,10 +1,14 @@
-//! Bounding boxes of all targets in one tick, tested eight at a time.
+//! Bounding boxes of all targets in one tick, tested eight at a time, and eight times eight before that.
 
 use bevy::math::{Vec3A, Vec4};
 use bevy_unlag_core::Tick;
 
 use super::LANES;
-use crate::{shape::ray_box, swept_bounds::SweptBounds, target::UnitRay};
+use crate::{
+    shape::ray_box,
+    swept_bounds::{FAR, SweptBounds},
+    target::UnitRay,
+};
 
 /// Eight boxes in two vectors of four, which compare four at a time on any CPU. Indexed by axis, then
 /// lower or upper side.
@@ -12,15 +16,49 @@ use crate::{shape::ray_box, swept_bounds::SweptBounds, target::UnitRay};
 struct Block([[[Vec4; 2]; 2]; 3]);
 
 impl Block {
-    const EMPTY: Self = Self([[[Vec4::splat(1e30); 2]; 2]; 3]);
+    /// No probe intersects its boxes.
+    const EMPTY: Self = Self([[[Vec4::splat(FAR); 2]; 2]; 3]);
+    /// Bounds of no boxes.
+    const NOTHING: Self = Self([[[Vec4::splat(FAR); 2], [Vec4::splat(-FAR); 2]]; 3]);
+
+    fn set(&mut self, lane: usize, around: SweptBounds) {
+        for (axis, (low, high)) in around.low.to_array().into_iter().zip(around.high.to_array()).enumerate() {
+            self.0[axis][0][lane / 4][lane % 4] = low;
+            self.0[axis][1][lane / 4][lane % 4] = high;
+        }
+    }
+
+    fn get(&self, lane: usize) -> SweptBounds {
+        let of = |axis: usize, side: usize| self.0[axis][side][lane / 4][lane % 4];
+        let corner = |side: usize| Vec3A::new(of(0, side), of(1, side), of(2, side));
+        SweptBounds { low: corner(0), high: corner(1) }
+    }
+
+    /// Returns the bounds of all boxes.
+    fn bounds(&self) -> SweptBounds {
+        let (mut low, mut high) = (Vec3A::ZERO, Vec3A::ZERO);
+        for (axis, [lows, highs]) in self.0.iter().enumerate() {
+            // A lane without a target has both sides far away.
+            let end = |half: usize| {
+                Vec4::select(lows[half].cmplt(Vec4::splat(FAR)), highs[half], Vec4::splat(-FAR))
+            };
+            low[axis] = lows[0].min(lows[1]).min_element();
+            high[axis] = end(0).max(end(1)).max_element();
+        }
+        SweptBounds { low, high }
+    }
 }
 
-/// Bounding boxes of all targets in one tick.
+/// Bounding boxes of all targets in one tick. A target has a lane.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     /// Tick of this row; `None` if it was never used.
     pub tick: Option<Tick>,
+    /// Index of the order of its lanes; `None` if they are the slots.
+    pub order: Option<usize>,
     blocks: Vec<Block>,
+    /// Bounds of every block, or larger ones. A probe that misses them need not be tested against the block.
+    groups: Vec<Block>,
 }
 
 /// Volume that a query covers.
@@ -81,54 +119,84 @@ impl Probe {
 }
 
 impl Row {
-    /// Resets the row for another tick.
-    pub fn start(&mut self, tick: Tick, blocks: usize) {
+    /// Starts another tick, with the boxes of `first`.
+    pub fn start(&mut self, tick: Tick, first: &Self) {
         self.tick = Some(tick);
-        self.blocks.clear();
-        self.blocks.resize(blocks, Block::EMPTY);
+        self.order = first.order;
+        self.blocks.clone_from(&first.blocks);
+        self.groups.clone_from(&first.groups);
     }
 
-    pub fn set(&mut self, slot: usize, swept: SweptBounds) {
+    /// Removes all boxes, and begins with another order of lanes.
+    pub fn clear(&mut self, order: Option<usize>) {
+        self.order = order;
+        self.blocks.clear();
+        self.groups.clear();
+    }
+
+    /// Sets the box of a lane.
+    pub fn set(&mut self, lane: usize, swept: SweptBounds) {
         if self.tick.is_none() {
             return;
         }
-        let (block, lane) = (slot / LANES, slot % LANES);
-        if block >= self.blocks.len() {
-            self.blocks.resize(block + 1, Block::EMPTY);
+        let (index, lane) = (lane / LANES, lane % LANES);
+        if index >= self.blocks.len() {
+            self.blocks.resize(index + 1, Block::EMPTY);
+            self.groups.resize(self.blocks.len().div_ceil(LANES), Block::NOTHING);
         }
-        for (axis, (low, high)) in swept.low.to_array().into_iter().zip(swept.high.to_array()).enumerate() {
-            self.blocks[block].0[axis][0][lane / 4][lane % 4] = low;
-            self.blocks[block].0[axis][1][lane / 4][lane % 4] = high;
+        self.blocks[index].set(lane, swept);
+        if swept != SweptBounds::NOWHERE {
+            let (group, lane) = (&mut self.groups[index / LANES], index % LANES);
+            let SweptBounds { low, high } = group.get(lane);
+            group.set(lane, SweptBounds { low: low.min(swept.low), high: high.max(swept.high) });
         }
     }
 
-    /// Returns the box of a slot.
-    pub fn get(&self, slot: usize) -> Option<SweptBounds> {
-        let (block, lane) = (self.blocks.get(slot / LANES)?, slot % LANES);
-        let of = |axis: usize, side: usize| block.0[axis][side][lane / 4][lane % 4];
-        let corner = |side: usize| Vec3A::new(of(0, side), of(1, side), of(2, side));
-        Some(SweptBounds { low: corner(0), high: corner(1) })
+    /// Fits the bounds of all blocks to their boxes; otherwise they only grow.
+    pub fn fit(&mut self) {
+        for (index, block) in self.blocks.iter().enumerate() {
+            self.groups[index / LANES].set(index % LANES, block.bounds());
+        }
     }
 
-    /// Calls `each` with every slot whose box intersects the probe, and with the distance in metres along
+    /// Returns the box of a lane.
+    pub fn get(&self, lane: usize) -> Option<SweptBounds> {
+        Some(self.blocks.get(lane / LANES)?.get(lane % LANES))
+    }
+
+    /// Calls `each` with every lane whose box intersects the probe, and with the distance in metres along
     /// a ray to the box.
-    pub fn near(&self, probe: &Probe, mut each: impl FnMut(usize, f32)) {
+    pub fn near(&self, probe: &Probe, each: impl FnMut(usize, f32)) {
         match *probe {
             Probe::Ray { origin, direction, max, radius } => {
-                self.meet::<false>(&Slabs::new(origin, (direction, direction), max, radius), each);
+                let slabs = Slabs::new(origin, (direction, direction), max, radius);
+                self.visit(|block| slabs.meet::<false>(block), each);
             }
             Probe::Fan { origin, low, high, max } => {
-                self.meet::<true>(&Slabs::new(origin, (low, high), max, 0.0), each);
+                let slabs = Slabs::new(origin, (low, high), max, 0.0);
+                self.visit(|block| slabs.meet::<true>(block), each);
             }
             Probe::Box { low, high } => {
-                for (index, block) in self.blocks.iter().enumerate() {
-                    for half in 0..2 {
-                        let mut mask = block.overlap(half, (low, high));
-                        while mask != 0 {
-                            each(index * LANES + half * 4 + mask.trailing_zeros() as usize, 0.0);
-                            mask &= mask - 1;
-                        }
-                    }
+                self.visit(|block| (block.overlap((low, high)), [Vec4::ZERO; 2]), each);
+            }
+        }
+    }
+
+    /// Calls `each` with every lane that passes `test`, which returns a mask of the boxes that a probe
+    /// intersects and the distances to them. A probe that intersects a box intersects all larger ones.
+    #[inline]
+    fn visit(&self, test: impl Fn(&Block) -> (u32, [Vec4; 2]), mut each: impl FnMut(usize, f32)) {
+        for (group, bounds) in self.groups.iter().enumerate() {
+            let (mut wanted, _) = test(bounds);
+            while wanted != 0 {
+                let index = group * LANES + wanted.trailing_zeros() as usize;
+                wanted &= wanted - 1;
+                let Some(block) = self.blocks.get(index) else { break };
+                let (mut mask, enter) = test(block);
+                while mask != 0 {
+                    let lane = mask.trailing_zeros() as usize;
+                    each(index * LANES + lane, enter[lane / 4][lane % 4]);
+                    mask &= mask - 1;
                 }
             }
         }
@@ -187,37 +255,37 @@ impl Slab {
     }
 }
 
-impl Row {
-    fn meet<const FAN: bool>(&self, Slabs([x, y, z], max): &Slabs, mut each: impl FnMut(usize, f32)) {
-        for (index, Block(axes)) in self.blocks.iter().enumerate() {
-            let (mut enter, mut leave) = ([Vec4::ZERO; 2], [*max; 2]);
-            x.narrow::<FAN>(&axes[0], &mut enter, &mut leave);
-            z.narrow::<FAN>(&axes[2], &mut enter, &mut leave);
-            let both = |enter: &[Vec4; 2], leave: &[Vec4; 2]| {
-                enter[0].cmple(leave[0]).bitmask() | enter[1].cmple(leave[1]).bitmask() << 4
-            };
-            // Early out: most targets are beside the ray, seen from above.
-            if both(&enter, &leave) == 0 {
-                continue;
-            }
-            y.narrow::<FAN>(&axes[1], &mut enter, &mut leave);
-            let mut mask = both(&enter, &leave);
-            while mask != 0 {
-                let lane = mask.trailing_zeros() as usize;
-                each(index * LANES + lane, enter[lane / 4][lane % 4]);
-                mask &= mask - 1;
-            }
+impl Slabs {
+    /// Returns a mask of the boxes that the ray or fan intersects, and the distances to them.
+    #[inline]
+    fn meet<const FAN: bool>(&self, Block(axes): &Block) -> (u32, [Vec4; 2]) {
+        let Self([x, y, z], max) = self;
+        let (mut enter, mut leave) = ([Vec4::ZERO; 2], [*max; 2]);
+        x.narrow::<FAN>(&axes[0], &mut enter, &mut leave);
+        z.narrow::<FAN>(&axes[2], &mut enter, &mut leave);
+        let both = |enter: &[Vec4; 2], leave: &[Vec4; 2]| {
+            enter[0].cmple(leave[0]).bitmask() | enter[1].cmple(leave[1]).bitmask() << 4
+        };
+        // Early out: most targets are beside the ray, seen from above.
+        if both(&enter, &leave) == 0 {
+            return (0, enter);
         }
+        y.narrow::<FAN>(&axes[1], &mut enter, &mut leave);
+        (both(&enter, &leave), enter)
     }
 }
 
 impl Block {
-    fn overlap(&self, half: usize, (low, high): (Vec3A, Vec3A)) -> u32 {
-        (0..3).fold(0b1111, |mask, axis| {
-            let below = self.0[axis][0][half].cmple(Vec4::splat(high[axis]));
-            let above = self.0[axis][1][half].cmpge(Vec4::splat(low[axis]));
-            mask & (below & above).bitmask()
-        })
+    /// Returns a mask of the boxes that overlap another one.
+    fn overlap(&self, (low, high): (Vec3A, Vec3A)) -> u32 {
+        let half = |half: usize| {
+            (0..3).fold(0b1111, |mask, axis| {
+                let below = self.0[axis][0][half].cmple(Vec4::splat(high[axis]));
+                let above = self.0[axis][1][half].cmpge(Vec4::splat(low[axis]));
+                mask & (below & above).bitmask()
+            })
+        };
+        half(0) | half(1) << 4
     }
 }
 
@@ -235,7 +303,7 @@ mod tests {
             let mut vector =
                 |scale: f32| Vec3A::from_array([(); 3].map(|()| rng.random_range(-1.0..1.0))) * scale;
             let mut row = Row::default();
-            row.start(Tick(3), 8);
+            row.start(Tick(3), &Row::default());
             for slot in 0..64 {
                 let (low, size) = (vector(20.0), vector(1.0).abs());
                 row.set(slot, SweptBounds { low, high: low + size });
@@ -264,7 +332,7 @@ mod tests {
     #[test]
     fn probe_finds_exactly_the_boxes_that_it_touches() {
         let mut row = Row::default();
-        row.start(Tick(3), 1);
+        row.start(Tick(3), &Row::default());
         let cube = |x: f32| SweptBounds { low: Vec3A::new(x, 0.0, 0.0), high: Vec3A::new(x + 1.0, 1.0, 1.0) };
         for slot in 0..20 {
             row.set(slot, cube(slot as f32 * 10.0));
@@ -288,5 +356,62 @@ mod tests {
         assert_eq!(found(&ray([52.0, 0.5, 9.0], [0.0, 0.0, -1.0], 100.0, 1.1)), [5, 11]);
         let low = Vec3A::new(70.5, 0.2, 0.2);
         assert_eq!(found(&Probe::Box { low, high: low + 10.0 }), [8, 11]);
+    }
+
+    /// Returns what a probe finds without the bounds of blocks.
+    fn found_one_by_one(row: &Row, probe: &Probe) -> Vec<(usize, f32)> {
+        let mut found = Vec::new();
+        for (index, block) in row.blocks.iter().enumerate() {
+            let (mask, enter) = match *probe {
+                Probe::Ray { origin, direction, max, radius } => {
+                    Slabs::new(origin, (direction, direction), max, radius).meet::<false>(block)
+                }
+                Probe::Fan { origin, low, high, max } => {
+                    Slabs::new(origin, (low, high), max, 0.0).meet::<true>(block)
+                }
+                Probe::Box { low, high } => (block.overlap((low, high)), [Vec4::ZERO; 2]),
+            };
+            let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);
+            found.extend(lanes.map(|lane| (index * LANES + lane, enter[lane / 4][lane % 4])));
+        }
+        found
+    }
+
+    #[test]
+    fn bounds_of_blocks_hide_no_box_from_any_probe() {
+        let mut rng = SmallRng::seed_from_u64(21);
+        let (mut row, mut found) = (Row::default(), 0);
+        row.start(Tick(3), &Row::default());
+        for round in 0..3_000 {
+            let mut vector =
+                |scale: f32| Vec3A::from_array([(); 3].map(|()| rng.random_range(-1.0..1.0))) * scale;
+            let (low, origin, way, size) = (vector(50.0), vector(60.0), vector(1.0), vector(2.0).abs());
+            let direction = if round % 9 == 0 { Vec3A::NEG_Z } else { way.normalize_or(Vec3A::X) };
+            let lane = rng.random_range(0..150);
+            row.set(
+                lane,
+                match round % 50 {
+                    0 => SweptBounds::EVERYWHERE,
+                    1..25 => SweptBounds::NOWHERE,
+                    _ => SweptBounds { low, high: low + size },
+                },
+            );
+            if round % 7 == 0 {
+                row.fit();
+            }
+            let spread = Vec3A::new(0.1, 0.02, 0.1);
+            for probe in [
+                Probe::Ray { origin, direction, max: 90.0, radius: 0.0 },
+                Probe::Ray { origin, direction, max: 30.0, radius: 1.5 },
+                Probe::Fan { origin, low: direction - spread, high: direction + spread, max: 70.0 },
+                Probe::Box { low: origin, high: origin + size * 5.0 },
+            ] {
+                let mut near = Vec::new();
+                row.near(&probe, |lane, enter| near.push((lane, enter)));
+                assert_eq!(near, found_one_by_one(&row, &probe), "{round}: {probe:?}");
+                found += near.len();
+            }
+        }
+        assert!(found > 10_000, "{found}");
     }
 }

@@ -28,6 +28,7 @@ const FAR: i32 = 1 << 20;
 /// Durations above in ticks.
 #[derive(Clone, Copy, Debug)]
 struct Durations {
+    tick_seconds: f32,
     window: i32,
     warm_up: i32,
     outage: i32,
@@ -37,7 +38,12 @@ impl Durations {
     fn new(tick_seconds: f32) -> Self {
         // A NaN casts to 0.
         let ticks = |seconds: f32| ((seconds / tick_seconds).round() as i32).clamp(1, FAR);
-        Self { window: ticks(WINDOW_SECONDS), warm_up: ticks(WARM_UP_SECONDS), outage: ticks(OUTAGE_SECONDS) }
+        Self {
+            tick_seconds,
+            window: ticks(WINDOW_SECONDS),
+            warm_up: ticks(WARM_UP_SECONDS),
+            outage: ticks(OUTAGE_SECONDS),
+        }
     }
 }
 
@@ -82,6 +88,8 @@ pub(super) struct DownlinkEstimator {
     began: Tick,
     /// Gap that playout has to cover, in 1/256 of a tick; grows at once and shrinks slowly.
     covered: Option<i64>,
+    /// Gap of all windows that playout has to cover, in ticks. Most packets change none of them.
+    needed: Option<i32>,
     pub(super) frames: FrameLengths,
 }
 
@@ -97,7 +105,9 @@ impl DownlinkEstimator {
 
     /// Sets the length of a tick in seconds.
     pub(super) fn set_tick_seconds(&mut self, tick_seconds: f32) {
-        self.durations = Durations::new(tick_seconds);
+        if self.durations.tick_seconds != tick_seconds {
+            self.durations = Durations::new(tick_seconds);
+        }
     }
 
     /// Processes a packet. Packets that arrive out of order are ignored, except by the frame estimate.
@@ -130,7 +140,7 @@ impl DownlinkEstimator {
             let silent = (passed - 1).min(MAX_SILENT_TICKS);
             self.gap(before.own.offset(silent).since(old).clamp(-FAR, FAR), new.since(old));
         }
-        let needed = self.needed().map(|gap| i64::from(gap) * SUB_TICKS);
+        let needed = self.needed.map(|gap| i64::from(gap) * SUB_TICKS);
         let kept = self.covered.map(|covered| covered - i64::from(passed) * MIN_RECOVERY);
         self.covered = kept.max(needed);
     }
@@ -141,11 +151,15 @@ impl DownlinkEstimator {
         if turns > 0 {
             self.began = self.began.offset(turns * window);
         }
+        if turns <= 0 {
+            return;
+        }
         while turns > 0 {
             turns = turns.min(WINDOWS as i32) - 1;
             self.filling = (self.filling + 1) % WINDOWS;
             self.windows[self.filling] = Window::default();
         }
+        self.needed = self.needed_gap();
     }
 
     fn measure(&mut self, packet: SnapshotAck) {
@@ -165,10 +179,11 @@ impl DownlinkEstimator {
         }
         window.count = window.count.saturating_add(1);
         insert(&mut window.gaps, gap);
+        self.needed = self.needed_gap();
     }
 
     /// Returns the gap that playout has to cover, in ticks.
-    fn needed(&self) -> Option<i32> {
+    fn needed_gap(&self) -> Option<i32> {
         let mut longest = [i32::MIN; LONGEST];
         self.windows.iter().flat_map(|window| window.gaps).for_each(|gap| insert(&mut longest, gap));
         let gaps: u32 = self.windows.iter().map(|window| window.count).sum();
@@ -266,7 +281,7 @@ mod tests {
     #[test]
     fn durations_are_the_same_time_at_every_tick_rate() {
         let ticks = |rate: f32| {
-            let Durations { window, warm_up, outage } = Durations::new(1.0 / rate);
+            let Durations { window, warm_up, outage, .. } = Durations::new(1.0 / rate);
             (window, warm_up, outage)
         };
         assert_eq!(ticks(64.0), (128, 320, 72));
@@ -326,6 +341,7 @@ mod tests {
                 rng.random_bool(0.125),
             );
             assert!(meter.covered().is_none_or(|covered| covered.abs() < 1 << 40));
+            assert_eq!(meter.needed, meter.needed_gap(), "stored when the windows changed");
         }
     }
 }

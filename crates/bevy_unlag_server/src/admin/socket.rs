@@ -26,7 +26,7 @@ const LIMITS: RequestLimits =
 /// Time after which a request that nobody answers is an error.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
-/// Why [`AdminPlugin::open`](crate::AdminPlugin::open) fails. `Display` says in one line what to do.
+/// Error of [`AdminPlugin::open`](crate::AdminPlugin::open). `Display` says in one line what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdminError(String);
 

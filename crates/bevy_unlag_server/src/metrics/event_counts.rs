@@ -1,7 +1,7 @@
 //! Counts of what the app reports by events and messages: joins, kicks, shots.
 
 use bevy::prelude::*;
-use bevy_unlag_lightyear::{PlayerJoined, PlayerLeft, PlayerReturned};
+use bevy_unlag_lightyear::{LeaveReason, PlayerJoined, PlayerLeft, PlayerReturned};
 use bevy_unlag_weapons::{ShotRefusal, ShotResolved, ShotResult};
 use lightyear_guard::{KickReason, Kicked};
 
@@ -28,7 +28,7 @@ pub(super) const VERDICTS: [&str; 4] = ["hit", "miss", "refused", "launched"];
 pub(super) struct EventCounts {
     pub joins: u64,
     pub returns: u64,
-    pub leaves: u64,
+    pub leaves: [u64; LeaveReason::ALL.len()],
     pub kicks: [u64; KICKS.len()],
     pub shots: u64,
     pub verdicts: [u64; VERDICTS.len()],
@@ -42,7 +42,7 @@ impl Default for EventCounts {
         Self {
             joins: 0,
             returns: 0,
-            leaves: 0,
+            leaves: default(),
             kicks: default(),
             shots: 0,
             verdicts: default(),
@@ -99,7 +99,9 @@ pub(super) fn plugin(app: &mut App) {
         .add_message::<ShotResolved>()
         .add_observer(|_: On<PlayerJoined>, mut counts: ResMut<EventCounts>| counts.joins += 1)
         .add_observer(|_: On<PlayerReturned>, mut counts: ResMut<EventCounts>| counts.returns += 1)
-        .add_observer(|_: On<PlayerLeft>, mut counts: ResMut<EventCounts>| counts.leaves += 1)
+        .add_observer(|left: On<PlayerLeft>, mut counts: ResMut<EventCounts>| {
+            counts.leaves[left.reason as usize] += 1;
+        })
         .add_systems(Last, count_messages);
 }
 

@@ -40,7 +40,11 @@ impl Pages {
             },
             "/healthz" => match self.health.stalled_in() {
                 None => HttpResponse::text(OK, "ok"),
-                Some(place) => HttpResponse::text(UNAVAILABLE, &format!("stalled in {place}")),
+                Some(place) => {
+                    let after =
+                        self.health.stalled_after().map_or(String::new(), |set| format!(" after {set}"));
+                    HttpResponse::text(UNAVAILABLE, &format!("stalled in {place}{after}"))
+                }
             },
             "/readyz" => {
                 let state = self.snapshot().state;

@@ -1,7 +1,7 @@
 //! Counters of the app at one moment, and their text.
 
 use bevy::prelude::*;
-use bevy_unlag_lightyear::{Bandwidth, FastClockStats, GameMessageStats, MessageClass};
+use bevy_unlag_lightyear::{Bandwidth, FastClockStats, GameMessageStats, LeaveReason, MessageClass};
 use bevy_unlag_prediction::PredictionStats;
 use bevy_unlag_weapons::{ProjectilesInFlight, ShotRefusal};
 use lightyear_guard::{IngressRefusal, IngressStats, JoinRefusal, TokenStats, suppressed_log_lines};
@@ -138,7 +138,12 @@ impl Snapshot {
             "Players who have come back within the grace period.",
             events.returns,
         );
-        text.counter("bevy_unlag_leaves_total", "Connections of players that have ended.", events.leaves);
+        text.counters(
+            "bevy_unlag_leaves_total",
+            "Connections of players that have ended.",
+            "reason",
+            LeaveReason::ALL.into_iter().map(LeaveReason::name).zip(events.leaves),
+        );
         // Clients alone know the reason `Other`.
         let known = JoinRefusal::ALL.into_iter().filter(|refusal| *refusal != JoinRefusal::Other);
         let refused = known.map(|refusal| (refusal.name(), tokens.refused(refusal)));
@@ -170,16 +175,18 @@ impl Snapshot {
             "class",
             received.map(|class| (class.name(), self.bandwidth.of(class).bytes)),
         );
-        // Replication is counted on clients only.
-        let is_sent = |class: &MessageClass| !class.is_uplink() && *class != MessageClass::Replication;
+        let sent = || MessageClass::ALL.into_iter().filter(|class| !class.is_uplink());
         text.counters(
             "bevy_unlag_sent_bytes_total",
-            "Payload of sent messages, without framing, retransmissions and replication.",
+            "Payload of sent messages, without framing and retransmissions.",
             "class",
-            MessageClass::ALL
-                .into_iter()
-                .filter(is_sent)
-                .map(|class| (class.name(), self.bandwidth.of(class).bytes)),
+            sent().map(|class| (class.name(), self.bandwidth.of(class).bytes)),
+        );
+        text.counters(
+            "bevy_unlag_deferred_total",
+            "Messages and snapshots of pawns that the downlink budget kept from being sent when they were due.",
+            "class",
+            sent().map(|class| (class.name(), self.bandwidth.of(class).deferred)),
         );
         text.counter(
             "bevy_unlag_packets_total",

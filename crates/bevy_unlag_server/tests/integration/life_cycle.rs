@@ -17,7 +17,7 @@ use lightyear::prelude::{Client, Disconnect};
 #[derive(Resource, Default)]
 struct Exits(Vec<AppExit>);
 
-/// What a client was told.
+/// Messages that a client has received.
 #[derive(Resource, Default)]
 struct Told {
     shutdown: Vec<Duration>,

@@ -16,6 +16,7 @@ use bevy_unlag::{
     guard::{Kick, KickReason},
     link_conditioner::LinkPreset,
     prelude::*,
+    weapons::WeaponSystems,
 };
 use bevy_unlag_server::{MetricsConfig, MetricsPlugin, ServerHealth, ServerState, WatchdogConfig};
 use bevy_unlag_testkit::{SteppedApps, headless_app};
@@ -88,7 +89,7 @@ fn match_is_counted_from_its_joins_to_a_kick() {
     for (sample, expected) in [
         ("bevy_unlag_players", 2.0),
         ("bevy_unlag_joins_total", 2.0),
-        ("bevy_unlag_leaves_total", 0.0),
+        ("bevy_unlag_leaves_total{reason=\"kicked\"}", 0.0),
         ("bevy_unlag_kicks_total{reason=\"Game\"}", 0.0),
         ("bevy_unlag_corrections_total{cause=\"terrain differs\"}", 0.0),
         ("bevy_unlag_shots_total", 0.0),
@@ -99,7 +100,7 @@ fn match_is_counted_from_its_joins_to_a_kick() {
         "bevy_unlag_moves_total",
         "bevy_unlag_packets_total",
         "bevy_unlag_received_bytes_total{class=\"moves\"}",
-        "bevy_unlag_sent_bytes_total{class=\"answers\"}",
+        "bevy_unlag_sent_bytes_total{class=\"move acks\"}",
         "bevy_unlag_sent_bytes_total{class=\"snapshots\"}",
         // Each player starts with one.
         "bevy_unlag_corrections_total{cause=\"start\"}",
@@ -119,7 +120,8 @@ fn match_is_counted_from_its_joins_to_a_kick() {
     game.run(Duration::from_secs(2));
     let later = text_of(&mut game, address, ServerState::Ready);
     assert_eq!(value(&later, "bevy_unlag_kicks_total{reason=\"Game\"}"), 1.0);
-    assert_eq!(value(&later, "bevy_unlag_leaves_total"), 1.0);
+    assert_eq!(value(&later, "bevy_unlag_leaves_total{reason=\"kicked\"}"), 1.0);
+    assert_eq!(value(&later, "bevy_unlag_leaves_total{reason=\"left\"}"), 0.0);
     assert_eq!(value(&later, "bevy_unlag_players"), 1.0);
     // Counters of the pawns never fall.
     let moves = "bevy_unlag_moves_total";
@@ -143,6 +145,34 @@ fn stalled_app_still_answers_that_it_is_unhealthy() {
     let stalled = "stalled in the time between two updates\n".to_owned();
     assert_eq!(get(address, "/healthz"), (503, stalled));
     assert_eq!(value(&get(address, "/metrics").1, "bevy_unlag_healthy"), 0.0);
+}
+
+/// Pages that a stalled tick served.
+#[derive(Resource, Default)]
+struct StalledPage(String);
+
+#[test]
+fn stalled_tick_is_named_by_the_system_set_that_ended_before_it() {
+    let (plugin, address) = metrics();
+    let mut server = headless_app();
+    let stand_still = move |health: Res<ServerHealth>, mut page: ResMut<StalledPage>| {
+        let began = Instant::now();
+        while page.0.is_empty() && health.is_healthy() && began.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(10));
+        }
+        if page.0.is_empty() {
+            page.0 = get(address, "/healthz").1;
+        }
+    };
+    server
+        .add_plugins((UnlagServerPlugins::default(), plugin))
+        .insert_resource(WatchdogConfig { limit: Duration::from_millis(300) })
+        .init_resource::<StalledPage>()
+        .add_systems(FixedPostUpdate, stand_still.in_set(WeaponSystems::AdvanceProjectiles));
+    let mut game = SteppedApps::new(server);
+    game.run(Duration::from_millis(100));
+    let page = &game.server.world().resource::<StalledPage>().0;
+    assert_eq!(page, "stalled in RunFixedMainLoop after WeaponSystems::Validate\n");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Signals, raised in this process. A second SIGTERM would end the tests.
 
 use bevy::prelude::*;
-use bevy_unlag_server::{ReloadSettings, ServerState, SignalPlugin};
+use bevy_unlag_server::{ReloadSettings, ServerState, SignalPlugin, StopSignal};
 use signal_hook::{
     consts::{SIGHUP, SIGTERM},
     low_level::raise,
@@ -27,6 +27,7 @@ fn seen(app: &mut App) -> (ServerState, u32) {
 
 #[test]
 fn hang_up_reloads_or_drains_and_a_termination_drains() {
+    let stop = StopSignal::register().expect("handlers");
     let (mut reloads, mut drains) = (app(true), app(false));
     assert_eq!(seen(&mut drains), (ServerState::Starting, 0), "the control");
     raise(SIGHUP).expect("a signal");
@@ -34,6 +35,8 @@ fn hang_up_reloads_or_drains_and_a_termination_drains() {
     assert_eq!(seen(&mut drains), (ServerState::Draining, 0));
     raise(SIGHUP).expect("a signal");
     assert_eq!(seen(&mut reloads), (ServerState::Starting, 2));
+    assert!(!stop.is_received(), "SIGHUP is no wish to stop");
     raise(SIGTERM).expect("a signal");
     assert_eq!(seen(&mut reloads), (ServerState::Draining, 2));
+    assert!(stop.is_received());
 }

@@ -113,3 +113,46 @@ fn only_simulated_proxies_are_drawn_from_snapshots() {
     let drawn = app.world().get::<DrawnPose>(proxy).copied().unwrap_or_default();
     assert!(!drawn.pose.alive);
 }
+
+#[test]
+fn pawn_out_of_sight_is_not_drawn_and_reappears_on_its_path_without_a_longer_delay() {
+    let (mut app, proxy) = app();
+    // Keeps the clock running.
+    let other = app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy)).id();
+    let (mut sent, mut also_sent) = (0, 0);
+    let (mut hidden, mut delay) = (0, 0.0);
+    for frame in 0..500u32 {
+        let now = frame as f32 * 0.01;
+        // The server withholds the snapshots of a second.
+        if !(2.0..3.0).contains(&(now - LATENCY)) {
+            deliver(&mut app, proxy, now, &mut sent);
+        } else {
+            let newest = app.world().get::<SnapshotHistory>(proxy).and_then(|h| h.newest().copied());
+            let since = newest.expect("snapshots have arrived").tick;
+            app.world_mut().entity_mut(proxy).insert(OutOfSight { since });
+            sent = ((now - LATENCY) * 20.0) as u32;
+        }
+        deliver(&mut app, other, now, &mut also_sent);
+        app.update();
+        if now < 1.0 {
+            continue;
+        }
+        let view = app.world().resource::<DrawnViewTime>().0.expect("snapshots have arrived");
+        let seconds = view.ticks_since(FIRST) / 64.0;
+        let drawn = app.world().get::<DrawnPose>(proxy).copied().unwrap_or_default();
+        hidden += u32::from(!drawn.pose.alive);
+        if drawn.pose.alive {
+            let error = drawn.pose.position.distance(truth(seconds).0);
+            assert!(error < 0.01, "frame {frame}: {error} m beside the truth");
+        } else {
+            assert!((1.9..3.2).contains(&seconds), "hidden at {seconds} s");
+        }
+        let stats = app.world().resource::<SmoothingStats>();
+        if now < 1.9 {
+            delay = stats.delay_ms;
+        }
+        assert!(now < 1.9 || stats.delay_ms < delay + 10.0, "{} ms, {delay} ms before", stats.delay_ms);
+    }
+    assert!((80..130).contains(&hidden), "hidden in {hidden} frames");
+    assert!(app.world().get::<OutOfSight>(proxy).is_none());
+}

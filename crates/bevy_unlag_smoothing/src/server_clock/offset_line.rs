@@ -7,23 +7,7 @@
 
 use bevy::prelude::*;
 
-use super::offset_windows::OffsetWindow;
-
-/// Mean and sum of squared deviations of values that come one by one.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Moments {
-    pub mean: f64,
-    pub squares: f64,
-}
-
-impl Moments {
-    /// Adds a value; `count` includes it.
-    pub(super) fn add(&mut self, count: f64, value: f64) {
-        let deviation = value - self.mean;
-        self.mean += deviation / count;
-        self.squares += deviation * (value - self.mean);
-    }
-}
+use super::exchange_sample::{Moments, OffsetWindow};
 
 /// Offset (server − client, in seconds) and its drift.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Reflect)]

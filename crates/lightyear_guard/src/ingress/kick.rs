@@ -156,7 +156,7 @@ pub struct KickedByServer(pub KickReason);
 pub struct PendingKick {
     /// Time until the link closes.
     left: Duration,
-    /// Why.
+    /// Reason.
     pub reason: KickReason,
 }
 

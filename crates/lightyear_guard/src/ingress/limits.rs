@@ -119,7 +119,7 @@ impl Default for IngressLimits {
 }
 
 named_enum! {
-    /// Why a packet or message was dropped.
+    /// Reason for which a packet or message was dropped.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
     pub enum IngressRefusal {
         /// Not a datagram that a netcode peer writes; the sender may be forged.

@@ -85,7 +85,7 @@ struct PartialMessage {
     parts: u64,
     /// Bit set of the received fragments.
     received: u64,
-    /// When the last fragment arrived.
+    /// Time at which the last fragment arrived.
     last: Duration,
     reliable: bool,
 }

@@ -8,8 +8,15 @@ use lightyear::{
     prelude::{Connected, LinkOf, PeerAddr, PeerId, RemoteId},
 };
 
-use super::{JoinRefusal, token_filter::LinkToken};
+use super::JoinRefusal;
 use crate::ingress::{IngressLimits, host};
+
+/// The token with which a link joins, and its client.
+#[derive(Component)]
+pub(super) struct LinkToken {
+    pub name: [u8; 16],
+    pub peer: PeerId,
+}
 
 /// A link whose client asks for a place.
 pub(super) struct Newcomer {

@@ -6,7 +6,7 @@ use derive_more::Display;
 use crate::named_enum::named_enum;
 
 named_enum! {
-    /// Why a server refuses a client. `Display` is a sentence for the player.
+    /// Reason for which a server refuses a client. `Display` is a sentence for the player.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Display, Reflect)]
     pub enum JoinRefusal {
         /// The token was already used.

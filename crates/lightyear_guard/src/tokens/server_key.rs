@@ -1,9 +1,12 @@
 //! Secret key shared by a server and its matchmaker.
 
 use core::{fmt, str::FromStr};
-use std::{io::ErrorKind, path::Path};
+use std::{
+    io::{ErrorKind, Read},
+    path::Path,
+};
 
-use checked_ron::{OneLine, decode_text, read_file};
+use checked_ron::{OneLine, decode_text, read_file, read_to_limit};
 use derive_more::Display;
 use hkdf::Hkdf;
 use lightyear::netcode::try_generate_key;
@@ -22,7 +25,7 @@ const DERIVATION: &[u8] = b"bevy_unlag server key 1\0";
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerKey([u8; 32]);
 
-/// Why a [`ServerKey`] is invalid or unavailable. `Display` says in one line what to do.
+/// Error of reading or creating a [`ServerKey`]. `Display` says in one line what to do.
 #[derive(Clone, PartialEq, Eq, Debug, Display)]
 pub enum KeyError {
     /// All bytes are zero: netcode's default, with which anybody can forge tokens.
@@ -138,7 +141,18 @@ pub(super) fn parse_file<T: FromStr<Err = KeyError>>(path: &Path) -> Result<T, K
             _ => KeyError::Unreadable(shown, error.to_string()),
         }
     })?;
-    decode_text(&bytes).map_err(|_| KeyError::Text)?.parse()
+    parse_bytes(&bytes)
+}
+
+/// Reads text from a source with this name, such as standard input, and parses it.
+pub(super) fn parse_source<T: FromStr<Err = KeyError>>(source: impl Read, name: &str) -> Result<T, KeyError> {
+    let bytes = read_to_limit(source, MAX_FILE_BYTES)
+        .map_err(|error| KeyError::Unreadable(name.to_owned(), error.to_string()))?;
+    parse_bytes(&bytes)
+}
+
+fn parse_bytes<T: FromStr<Err = KeyError>>(bytes: &[u8]) -> Result<T, KeyError> {
+    decode_text(bytes).map_err(|_| KeyError::Text)?.parse()
 }
 
 impl FromStr for ServerKey {

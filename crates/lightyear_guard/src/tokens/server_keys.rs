@@ -1,11 +1,14 @@
 //! Keys that a server accepts while they are being replaced.
 
 use core::{iter, str::FromStr};
-use std::path::Path;
+use std::{io::Read, path::Path};
 
 use bevy::prelude::*;
 
-use super::{KeyError, ServerKey, server_key::parse_file};
+use super::{
+    KeyError, ServerKey,
+    server_key::{parse_file, parse_source},
+};
 
 /// One to four keys that a server accepts, the newest first. A matchmaker issues tokens with the newest; a key is
 /// removed from the list once no token of it is in use any more. `Debug` hides them.
@@ -33,6 +36,14 @@ impl ServerKeys {
     /// [`KeyError::Development`].
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, KeyError> {
         parse_file(path.as_ref())
+    }
+
+    /// Reads the text of such a file until the end of a source, such as standard input, whose `name` is for errors.
+    ///
+    /// # Errors
+    /// The errors of [`from_file`](Self::from_file), without [`KeyError::File`].
+    pub fn from_reader(source: impl Read, name: &str) -> Result<Self, KeyError> {
+        parse_source(source, name)
     }
 
     /// Returns the key with which tokens are issued.
@@ -98,6 +109,22 @@ mod tests {
 
     fn keys(bytes: &[u8]) -> String {
         bytes.iter().map(|byte| format!("{}\n", format!("{byte:02x}").repeat(32))).collect()
+    }
+
+    #[test]
+    fn source_is_read_with_a_byte_order_mark_and_up_to_the_limit_of_a_file() {
+        let text = keys(&[3, 1]);
+        let wide: Vec<u8> =
+            [0xFEFF].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        for bytes in [text.as_bytes(), &wide] {
+            assert_eq!(ServerKeys::from_reader(bytes, "standard input"), text.parse::<ServerKeys>());
+        }
+        let endless = ServerKeys::from_reader(std::io::repeat(b'a'), "standard input");
+        assert!(
+            matches!(&endless, Err(KeyError::Unreadable(name, _)) if name == "standard input"),
+            "{endless:?}"
+        );
+        assert_eq!(ServerKeys::from_reader(&b""[..], "standard input"), Err(KeyError::Text));
     }
 
     #[test]

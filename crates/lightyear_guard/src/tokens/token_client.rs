@@ -28,7 +28,7 @@ use crate::{
 /// is still valid is the server's decision.
 const CLOCK_ERROR: Duration = Duration::from_secs(3_600);
 
-/// Why a token cannot be issued or used. `Display` says in one line what to do.
+/// Error of issuing or using a token. `Display` says in one line what to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Display)]
 pub enum TokenError {
     /// Not 2048 bytes; contains the actual length.
@@ -69,7 +69,7 @@ pub(super) struct DenialState {
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Message, Debug)]
 pub struct JoinRefused {
-    /// Why.
+    /// Reason.
     pub reason: JoinRefusal,
     /// Number of clients that the server takes, if it is full and says so.
     pub places: Option<u16>,

@@ -13,7 +13,8 @@ use lightyear::{
 use super::{
     BanList, JoinRefusal, WallClock,
     netcode_packets::{self, ConnectionRequest, DENIED, PRIVATE, PrivateTokenData},
-    places::{Newcomer, Places},
+    places::{LinkToken, Newcomer, Places},
+    refused_joins::{LoggedRefusal, log_refused_join},
     server_access::{ClockReading, TokenValidator},
     session_close::SessionKeys,
     token_request::milliseconds,
@@ -21,7 +22,7 @@ use super::{
 use crate::{
     clock::SystemTime,
     ingress::{Kick, KickReason, host, retain_received},
-    log_lines::{self, LogConfig, LoggedRefusal, log_refused_join},
+    log_lines::{self, LogConfig},
 };
 
 /// Seconds after its expiry during which a token still gets a denial with the reason.
@@ -54,13 +55,6 @@ impl TokenStats {
     pub(crate) fn count(&mut self, refusal: JoinRefusal) {
         self.refused[refusal as usize] += 1;
     }
-}
-
-/// The token with which a link joins, and its client.
-#[derive(Component)]
-pub(super) struct LinkToken {
-    name: [u8; 16],
-    peer: PeerId,
 }
 
 /// A denial packet that is sent at the end of this frame.

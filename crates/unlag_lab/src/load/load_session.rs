@@ -170,13 +170,7 @@ impl LoadSession {
 
     /// Returns the bytes that each client has sent and received so far, with UDP and IP headers.
     pub fn bytes(&mut self) -> Vec<(u64, u64)> {
-        /// UDP and IP header bytes per datagram.
-        const HEADERS: u64 = 28;
-        let with_headers = |sim: &NetSim| {
-            let (up, down) = sim.bytes();
-            (up + HEADERS * sim.up_counters().sent, down + HEADERS * sim.down_counters().sent)
-        };
-        self.clients.iter_mut().map(|client| net_sim(client).map_or((0, 0), with_headers)).collect()
+        self.clients.iter_mut().map(wire_bytes).collect()
     }
 
     /// Returns the number of corrections of every client so far.

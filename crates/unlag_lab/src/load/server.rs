@@ -3,21 +3,23 @@
 //! Commands arrive as lines on standard input, replies leave as lines of JSON on standard output. Time advances only
 //! on command and the process has a core of its own, so slow clients do not distort the server's frame times.
 
-use std::io::{BufRead, Write, stdin, stdout};
+use std::io::{BufRead, stdin};
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use bevy_unlag::guard::IngressStats;
 use clap::Args;
 use lightyear::{link::Link, prelude::Connected};
-use serde::Serialize;
 use unlag_examples::{app, connection};
 
 use super::{
     server_process::{Frame, ServerCounters},
     system_info,
 };
-use crate::frame_profile::{self, FrameProfile};
-use crate::prelude::*;
+use crate::{
+    frame_profile::{self, FrameProfile, ReplicationTimes},
+    lab_process::say,
+    prelude::*,
+};
 
 /// Options of the server process.
 #[derive(Args, Clone, Copy, Debug)]
@@ -70,17 +72,16 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
                 let laps = app.world_mut().get_resource_mut::<FrameProfile>();
                 say(&laps.map(|mut laps| laps.take()).unwrap_or_default())?;
             }
-            other => return Err(format!("unknown command '{other}'; use frame, state or laps")),
+            "replication" => {
+                let times = app.world_mut().get_resource_mut::<ReplicationTimes>();
+                say(&times.map(|mut times| times.take()).unwrap_or_default())?;
+            }
+            other => {
+                return Err(format!("unknown command '{other}'; use frame, state, laps or replication"));
+            }
         }
     }
     Ok(())
-}
-
-/// Writes a reply as a line of JSON.
-fn say(reply: &impl Serialize) -> Result<(), String> {
-    let text = serde_json::to_string(reply).map_err(|error| format!("cannot reply: {error}"))?;
-    let mut out = stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| format!("cannot reply: {error}"))
 }
 
 fn state(app: &mut App) -> ServerCounters {

@@ -83,4 +83,12 @@ impl ServerProcess {
     pub fn laps(&mut self) -> Result<Vec<(String, u64)>, String> {
         self.process.request("laps")
     }
+
+    /// Returns the nanoseconds of each send of replication since the last call.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn replication(&mut self) -> Result<Vec<u64>, String> {
+        self.process.request("replication")
+    }
 }

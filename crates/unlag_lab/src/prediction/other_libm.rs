@@ -9,8 +9,9 @@ use bevy_unlag_testkit::traces;
 use unlag_examples::{app, connection};
 
 use crate::prelude::*;
+use clients::Report;
 pub use clients::{ClientArgs, run};
-use process::{ClientProcess, Report};
+use process::ClientProcess;
 
 /// Link of the clients, which use it without its loss.
 const LINK: &str = "Good broadband";

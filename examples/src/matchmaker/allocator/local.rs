@@ -22,6 +22,9 @@ use super::{AllocationEvent, Allocator, GameServer};
 
 /// Time after which a server that is not ready is ended.
 const START_TIME: Duration = Duration::from_secs(30);
+/// Time after which a server that drains is ended: above the 20 s of its drain, below the 30 s after which an operator's tools
+/// end this process.
+const DRAIN_TIME: Duration = Duration::from_secs(25);
 /// Output of a server that is searched for its port, in bytes.
 const MAX_OUTPUT: u64 = 4_096;
 /// Beginning of the line with the port.
@@ -58,6 +61,8 @@ struct LocalServer {
     process: Child,
     started: Instant,
     is_ready: bool,
+    /// When it was asked to stop.
+    drained: Option<Instant>,
 }
 
 impl LocalServers {
@@ -84,7 +89,11 @@ impl LocalServers {
             Some(folder) => Stdio::from(File::create(folder.join(format!("{match_id}.log")))?),
             None => Stdio::inherit(),
         };
-        let mut process = Command::new(&self.options.program)
+        let mut command = Command::new(&self.options.program);
+        // A Ctrl-C for this process is none for the server, which would take the request to drain for a second one.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut process = command
             .args(["--port", "0", "--server-id", &server_id, "--match-id", match_id])
             .args(["--match-seconds", &self.options.match_seconds.to_string()])
             // Everybody on the machine can see arguments, so the key is in the input.
@@ -116,6 +125,7 @@ impl LocalServers {
             process,
             started: Instant::now(),
             is_ready: false,
+            drained: None,
         })
     }
 }
@@ -173,6 +183,38 @@ impl Allocator for LocalServers {
             false
         });
         events
+    }
+
+    fn drain(&mut self) -> usize {
+        let now = Instant::now();
+        for server in &mut self.servers {
+            match server.drained {
+                None => {
+                    server.drained = Some(now);
+                    // It fails if the server has ended already, which `poll` notices.
+                    let _ = ask_to_stop(&mut server.process);
+                }
+                Some(asked) if now.duration_since(asked) > DRAIN_TIME => {
+                    let _ = server.process.kill();
+                }
+                Some(_) => {}
+            }
+        }
+        self.servers.len()
+    }
+}
+
+/// Asks a server to drain: SIGTERM. Ends it on systems without that signal.
+fn ask_to_stop(process: &mut Child) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process};
+        // It has not been waited for since it was seen to run, so its id is still its own.
+        kill_process(Pid::from_child(process), Signal::TERM).map_err(io::Error::from)
+    }
+    #[cfg(not(unix))]
+    {
+        process.kill()
     }
 }
 

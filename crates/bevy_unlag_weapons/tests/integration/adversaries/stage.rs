@@ -67,7 +67,7 @@ pub struct Duel {
     pub moves_a_tick: u32,
     pub damage: Vec<Damage>,
     pub verdicts: Vec<ShotVerdict>,
-    /// What the server has reported to its game.
+    /// Reports of the server to its game.
     pub reports: Vec<ShotResolved>,
 }
 

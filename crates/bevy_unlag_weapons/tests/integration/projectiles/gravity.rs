@@ -45,7 +45,7 @@ fn fly(up: Vec3, mut prepare: impl FnMut(&mut App)) -> (Game, Vec3) {
     (game, end)
 }
 
-/// Where a lob ends after its life, if gravity is uniform.
+/// Position at which a lob ends after its life, if gravity is uniform.
 fn expected(pull: Vec3) -> Vec3 {
     EYE + Vec3::NEG_Z * (16.0 * 1.5) + pull * (0.5 * 1.5 * 1.5)
 }

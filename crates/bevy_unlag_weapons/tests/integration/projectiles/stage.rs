@@ -83,7 +83,7 @@ pub struct Server {
     pub app: App,
     pub shooter: Entity,
     pub damage: Vec<Damage>,
-    /// What the server has reported to its game about shots.
+    /// Reports of the server to its game about shots.
     pub reports: Vec<ShotResolved>,
 }
 

@@ -10,7 +10,7 @@ use bevy_unlag_weapons::{
 
 use crate::rifle::range::Range;
 
-/// Where the shooter stands, far from the level ground of the range.
+/// Position of the shooter, far from the level ground of the range.
 const PLACE: Vec3 = Vec3::new(0.0, 300.0, 0.0);
 const UPS: [Vec3; 5] = [Vec3::Y, Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Y];
 

@@ -17,7 +17,7 @@ pub(super) struct BoundSocket {
     pub address: SocketAddr,
     /// Size of its receive buffer in bytes, as the system counts it; 0 where that is unknown.
     pub receive_buffer: usize,
-    /// Why it listens on IPv4 although all IPv6 addresses were asked for.
+    /// Reason for which it listens on IPv4 although all IPv6 addresses were asked for.
     pub without_ipv6: Option<io::Error>,
 }
 

@@ -59,7 +59,7 @@ impl Load {
 pub(super) struct Datagram {
     pub address: SocketAddr,
     pub bytes: RecvPayload,
-    /// When it was taken from the system.
+    /// Time at which it was taken from the system.
     pub arrived: Instant,
 }
 

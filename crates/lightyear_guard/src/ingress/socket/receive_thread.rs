@@ -41,7 +41,7 @@ pub(super) struct ReaderState {
     pub queue: ReceiveQueue,
     pub bound: QueueBound,
     buffer: Box<[u8]>,
-    /// When the app has last read.
+    /// Time at which the app last read.
     app_read: Instant,
 }
 

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::{
-    io::{self, Write},
+    io,
     net::{Ipv4Addr, SocketAddr},
     sync::Arc,
     thread,
@@ -12,7 +12,10 @@ use clap::Args;
 use unlag_examples::{app, app_threads, connection};
 
 use super::{PERIOD, STALL};
-use crate::{lab_process::LabProcess, prelude::*};
+use crate::{
+    lab_process::{LabProcess, say},
+    prelude::*,
+};
 
 /// Options of the stalling server.
 #[derive(Args, Clone, Copy, Debug)]
@@ -44,8 +47,7 @@ pub fn serve_stalling(args: StallArgs) -> Result<(), String> {
     app.update();
     let port =
         connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
-    let mut out = io::stdout().lock();
-    writeln!(out, "{port}").and_then(|()| out.flush()).map_err(|error| format!("cannot reply: {error}"))?;
+    say(&port)?;
     let is_over = Arc::new(AtomicBool::new(false));
     let ends = is_over.clone();
     thread::spawn(move || {

@@ -8,10 +8,9 @@ use std::{
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use clap::Args;
 use lightyear::prelude::{Client, Connected, Disconnected};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use unlag_examples::{app, connection, reconnect, shot_stats::ShotStats};
 
-use super::process::{Moves, Report};
 use crate::prelude::*;
 
 /// Frame time of the clients.
@@ -51,6 +50,22 @@ impl ClientArgs {
         line.extend(one_ulp.then(|| "--one-ulp".to_owned()));
         line
     }
+}
+
+/// Ticks and end positions, as bits, of the moves of a pawn.
+pub type Moves = Vec<(u32, [u32; 3])>;
+
+/// Counters of all clients.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Report {
+    /// Shots of all players.
+    pub shots: ShotStats,
+    /// Corrections of their moves.
+    pub corrections: u64,
+    /// Changes that the server ordered, such as deaths and respawns.
+    pub server_changes: u64,
+    /// Results of the maths library, as bits.
+    pub maths: Vec<u64>,
 }
 
 /// Runs the clients until standard input ends.

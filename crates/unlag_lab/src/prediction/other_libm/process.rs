@@ -1,29 +1,10 @@
 //! Handle of the process with the clients: starts it and exchanges commands over its standard input and output.
 
-use serde::{Deserialize, Serialize};
-use unlag_examples::shot_stats::ShotStats;
-
-use super::clients::ClientArgs;
+use super::clients::{ClientArgs, Moves, Report};
 use crate::lab_process::LabProcess;
 
 /// Variable by which glibc is told to use no FMA variants. Other C libraries ignore it.
 const TUNABLES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA4");
-
-/// Ticks and end positions, as bits, of the moves of a pawn.
-pub type Moves = Vec<(u32, [u32; 3])>;
-
-/// Counters of all clients.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Report {
-    /// Shots of all players.
-    pub shots: ShotStats,
-    /// Corrections of their moves.
-    pub corrections: u64,
-    /// Changes that the server ordered, such as deaths and respawns.
-    pub server_changes: u64,
-    /// Results of the maths library, as bits.
-    pub maths: Vec<u64>,
-}
 
 /// Clients in a process of their own that run one frame per command.
 pub struct ClientProcess(LabProcess);

@@ -1,0 +1,103 @@
+//! Drain of a full match in real time, by the signal that operators send.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    process, thread,
+};
+
+use unlag_examples::{
+    connection,
+    match_end::EndReason,
+    operation::Operation,
+    reconnect,
+    udp_match::{self, PlayerOptions},
+};
+
+use super::{LINK, PLAYERS};
+use crate::{
+    lab_process::{LabProcess, say},
+    prelude::*,
+};
+
+/// Time that the players have to join.
+const JOINING: Duration = Duration::from_secs(5);
+/// Length of the match without a drain, in seconds.
+const MATCH: f64 = 60.0;
+
+/// Results of a drain.
+pub struct Drained {
+    /// Time from the start of the process until it listened.
+    pub ready: Duration,
+    /// Players whom the server did not tell that it stops.
+    pub lost: usize,
+}
+
+/// Serves as the shooter's server does, until a signal has drained it or standard input ends.
+///
+/// # Errors
+/// Returns a message if the port cannot be bound.
+pub fn serve() -> Result<(), String> {
+    thread::spawn(|| {
+        // An error is an end, too.
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        process::exit(0);
+    });
+    let access = ServerAccess::development(connection::PROTOCOL_ID);
+    udp_match::serve(0, &access, ServerOptions::default(), None, Operation::default(), |port| {
+        // Without this line the lab ends the process.
+        let _ = say(&port);
+    })
+}
+
+/// Fills a match and drains its server.
+///
+/// # Errors
+/// Returns a message if a player could not join.
+pub fn measure(options: &Options) -> Result<Drained, String> {
+    let began = Instant::now();
+    let mut server = LabProcess::start("the server process", |command| {
+        command.arg("fleet-server").env("RUST_LOG", "error");
+    })?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.reply()?));
+    let ready = began.elapsed();
+    let conditions = preset(LINK)?.conditions();
+    let ends = thread::scope(|scope| {
+        let play = |number: u64| {
+            let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number);
+            let player = PlayerOptions { player: number, seed, conditions, server: ServerOptions::default() };
+            scope.spawn(move || {
+                let (token, redial) = reconnect::development_client(address)?;
+                let report = udp_match::play_as(token, redial, player, MATCH);
+                report.map(|report| report.end.reason).map_err(|end| end.text)
+            })
+        };
+        let players: Vec<_> = (1..=PLAYERS as u64).map(play).collect();
+        thread::sleep(JOINING);
+        let told = terminate(&server);
+        let ends: Vec<_> = players.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        told.map(|()| ends)
+    })?;
+    let mut lost = 0;
+    for end in ends {
+        let reason = end.map_err(|_| "a player panicked".to_owned())?;
+        let reason = reason.map_err(|text| format!("a player could not join before the drain: {text}"))?;
+        lost += usize::from(reason != EndReason::ServerShutdown);
+    }
+    Ok(Drained { ready, lost })
+}
+
+/// Asks the process to drain, as operators do.
+fn terminate(server: &LabProcess) -> Result<(), String> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process};
+        kill_process(Pid::from_child(server.child()), Signal::TERM)
+            .map_err(|error| format!("cannot drain the server process: {error}"))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = server;
+        Err("this system has no SIGTERM".to_owned())
+    }
+}

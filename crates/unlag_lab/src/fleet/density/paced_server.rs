@@ -1,0 +1,197 @@
+//! Server process whose time advances by one tick per command, in real time while it does.
+
+use std::{
+    io::stdin,
+    net::{Ipv4Addr, SocketAddr},
+    thread,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
+use lightyear::{link::Link, prelude::Connected};
+use serde::{Deserialize, Serialize};
+use unlag_examples::{app, connection};
+
+use crate::{
+    lab_process::{LabProcess, say},
+    load::{cpu_time, pin_to_core, resident_bytes},
+    prelude::*,
+};
+
+/// Frames of a server in a tick: about one in 4 ms, as in the examples.
+const FRAMES: u32 = 4;
+/// Interval at which the server polls its socket.
+const FRAME: Duration = Duration::from_nanos(15_625_000 / FRAMES as u64);
+
+/// Work of a server in the time of one tick.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Lap {
+    /// Time from when the tick was due until its frame was over; `None` if there was no tick.
+    pub tick: Option<Duration>,
+    /// Time at which the last frame was over, since the beginning of the time of the tick.
+    pub end: Duration,
+    /// Processor time of the frames, in all threads.
+    pub cpu: Duration,
+    /// Processor time before the command, since the last frame: datagrams that a thread has received.
+    pub idle_cpu: Duration,
+}
+
+/// State of the process.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct PacedState {
+    /// Resident memory in bytes.
+    pub bytes: u64,
+    /// Connected clients.
+    pub connected: usize,
+}
+
+/// Number of ticks.
+#[derive(Resource, Default)]
+struct Ticks(u64);
+
+/// Returns the time since a moment that all processes share.
+pub fn shared_time() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Serves until standard input ends. The tick is due at `phase` after the beginning of its time.
+///
+/// # Errors
+/// Returns a message if the port cannot be bound or standard input or output fails.
+pub fn serve(phase: Duration) -> Result<(), String> {
+    pin_to_core(0);
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
+    let mut app = paced_app();
+    connection::listen_udp(&mut app, 0);
+    finish(&mut app);
+    app.update();
+    let port =
+        connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
+    // So that the ticks of different processes are in different frames.
+    for _ in 0..phase.as_nanos() / FRAME.as_nanos() % u128::from(FRAMES) {
+        app.update();
+    }
+    let offset = Duration::from_nanos((phase.as_nanos() % FRAME.as_nanos()) as u64);
+    let is_pinned = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
+    say(&(port, is_pinned))?;
+    let mut last_cpu = cpu_time();
+    for line in stdin().lines() {
+        let line = line.map_err(|error| format!("cannot read commands: {error}"))?;
+        if line == "state" {
+            say(&state(&mut app))?;
+            continue;
+        }
+        let began: u64 =
+            line.parse().map_err(|_| format!("unknown command '{line}'; use state or nanoseconds"))?;
+        let (lap, cpu) = run_tick(&mut app, Duration::from_nanos(began), offset, last_cpu);
+        last_cpu = cpu;
+        say(&lap)?;
+    }
+    Ok(())
+}
+
+fn paced_app() -> App {
+    let mut app = app::server(ServerOptions::default());
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME))
+        .init_resource::<Ticks>()
+        .add_systems(FixedFirst, |mut ticks: ResMut<Ticks>| ticks.0 += 1);
+    app
+}
+
+/// Runs the frames of the tick whose time begins at `began`, each when it is due. Returns the processor time afterwards,
+/// too.
+fn run_tick(app: &mut App, began: Duration, offset: Duration, last_cpu: Duration) -> (Lap, Duration) {
+    let before = cpu_time();
+    let mut tick = None;
+    for frame in 0..FRAMES {
+        let due = began + offset + FRAME * frame;
+        thread::sleep(due.saturating_sub(shared_time()));
+        let ticks = app.world().resource::<Ticks>().0;
+        app.update();
+        if app.world().resource::<Ticks>().0 != ticks {
+            tick = Some(shared_time().saturating_sub(due));
+        }
+    }
+    let (end, after) = (shared_time().saturating_sub(began), cpu_time());
+    let (cpu, idle_cpu) = (after.saturating_sub(before), before.saturating_sub(last_cpu));
+    (Lap { tick, end, cpu, idle_cpu }, after)
+}
+
+fn state(app: &mut App) -> PacedState {
+    let world = app.world_mut();
+    let connected = world.query_filtered::<(), (With<Link>, With<Connected>)>().iter(world).count();
+    PacedState { bytes: resident_bytes(), connected }
+}
+
+/// Handle of the process.
+pub struct PacedServer {
+    process: LabProcess,
+    /// Address to connect to.
+    pub address: SocketAddr,
+    /// Whether the process can use one core only.
+    pub is_pinned: bool,
+    /// Time from the start of the process until it listened.
+    pub ready: Duration,
+}
+
+impl PacedServer {
+    /// Starts the process, whose ticks are due at so many nanoseconds within their time.
+    ///
+    /// # Errors
+    /// Returns a message if the process does not start.
+    pub fn start(phase: u64) -> Result<Self, String> {
+        let began = Instant::now();
+        let mut process = LabProcess::start("the server process", |command| {
+            command.args(["fleet-server", "--phase", &phase.to_string()]).env("RUST_LOG", "error");
+        })?;
+        let (port, is_pinned): (u16, bool) = process.reply()?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Ok(Self { process, address, is_pinned, ready: began.elapsed() })
+    }
+
+    /// Lets the process run its next tick, whose time begins at this [`shared_time`].
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn begin_tick(&mut self, began: Duration) -> Result<(), String> {
+        self.process.command(&(began.as_nanos() as u64).to_string())
+    }
+
+    /// Waits until the tick is over.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn end_tick(&mut self) -> Result<Lap, String> {
+        self.process.reply()
+    }
+
+    /// Returns the state of the process.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn state(&mut self) -> Result<PacedState, String> {
+        self.process.request("state")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_runs_one_tick_in_whichever_frame_it_is_due() {
+        for frames in 1..=FRAMES {
+            let mut app = paced_app();
+            finish(&mut app);
+            for _ in 0..frames {
+                app.update();
+            }
+            let before = app.world().resource::<Ticks>().0;
+            for _ in 0..3 {
+                let (lap, _) = run_tick(&mut app, shared_time(), Duration::ZERO, Duration::ZERO);
+                assert!(lap.tick.is_some_and(|tick| tick <= lap.end), "{lap:?} after {frames} frames");
+            }
+            assert_eq!(app.world().resource::<Ticks>().0 - before, 3, "after {frames} frames");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Interest: pawns that should be drawn and are not, what a modified client knows of pawns that its player cannot see,
+//! and the cost.
+
+mod level;
+mod wanderer;
+mod witness;
+
+use bevy::ecs::system::RunSystemOnce;
+use bevy_unlag::net::{
+    HiddenPawns, InterestConfig, InterestPlugin, InterestStats, InterestSystems, NetSystems, SightLattice,
+};
+use level::Level;
+use wanderer::Wanderer;
+use witness::Sightings;
+
+use crate::{
+    agreement::{self, CONTROL},
+    prelude::*,
+};
+
+/// Round trips in milliseconds.
+const ROUND_TRIPS: [u64; 5] = [0, 50, 100, 150, 200];
+/// Number of seeded levels, beside the arena.
+const LEVELS: u64 = 10;
+/// Players of a match.
+const PLAYERS: u64 = 10;
+/// Seconds of a match before the measurement.
+const SETTLING: f64 = 2.0;
+/// Fastest speed of the players in metres per second: they walk and do not sprint.
+const SPEED: f32 = 6.5;
+
+/// What a server conceals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    /// Pawns out of sight.
+    OutOfSight,
+    /// The control: the same, but pawns are shown a round trip late.
+    Late,
+    /// The control: nothing.
+    Nothing,
+}
+
+/// A match that is measured.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    level: Level,
+    round_trip: u64,
+    mode: Mode,
+    seconds: f64,
+}
+
+pub fn measure(options: &Options) -> Result<Figures, String> {
+    let seed = options.seed;
+    let mut cases = Vec::new();
+    for number in 0..=LEVELS {
+        let level = Level { number, seed };
+        let own = [ROUND_TRIPS[number as usize % ROUND_TRIPS.len()]];
+        let (trips, seconds) = options.extent((&own[..], 8.0), (&ROUND_TRIPS[..], 66.0));
+        cases.extend(trips.iter().map(|round_trip| Case {
+            level,
+            round_trip: *round_trip,
+            mode: Mode::OutOfSight,
+            seconds,
+        }));
+    }
+    let seconds = options.extent(8.0, 66.0);
+    for (number, mode, round_trip) in [(1, Mode::Late, 200), (2, Mode::Late, 200), (1, Mode::Nothing, 100)] {
+        cases.push(Case { level: Level { number, seed }, round_trip, mode, seconds });
+    }
+    let played = in_parallel(&cases, |case| play(case, seed), |_| Ok(()))?;
+    let sum = |with: &dyn Fn(&Case) -> bool| {
+        let mut all = Sightings::default();
+        cases.iter().zip(&played).filter(|(case, _)| with(case)).for_each(|(_, one)| all += *one);
+        all
+    };
+
+    let mut figures = Figures::default();
+    let all = sum(&|case: &Case| case.mode == Mode::OutOfSight);
+    let note = format!("of {} visible pawns in frames", all.visible_frames);
+    figures.add_noted("missing_frames", all.missing_frames as f64, note)?;
+    let late = sum(&|case: &Case| case.mode == Mode::Late);
+    let note = format!("of {} visible pawns in frames", late.visible_frames);
+    figures.add_noted("control_missing_frames_late", late.missing_frames as f64, note)?;
+    let note = format!("{:.0} pawn-seconds out of sight", all.unseen_seconds);
+    figures.add_noted("known_while_hidden_percent", known_percent(&all), note)?;
+    for (key, is_arena) in [("arena", true), ("levels", false)] {
+        let some = sum(&|case: &Case| case.mode == Mode::OutOfSight && (case.level.number == 0) == is_arena);
+        let note = format!("{:.0} pawn-seconds out of sight", some.unseen_seconds);
+        figures.add_noted(format!("known_while_hidden_percent_{key}"), known_percent(&some), note)?;
+    }
+    let full = sum(&|case: &Case| case.mode == Mode::Nothing);
+    figures.add("control_known_while_hidden_percent", known_percent(&full))?;
+
+    cost(options, &mut figures)?;
+    let (players, seconds) = options.extent((6, 12.0), (8, 240.0));
+    let fight = MatchOptions { players, conditions: CONTROL.conditions(), seed, ..default() };
+    let mut fight = Match::start_with(&fight, |server| {
+        server.add_plugins(InterestPlugin::default());
+    })?;
+    fight.fight(seconds);
+    agreement::add_agreement(&mut figures, "agreement_with_interest", &fight.report().total())?;
+    Ok(figures)
+}
+
+fn known_percent(sightings: &Sightings) -> f64 {
+    sightings.known_seconds * 100.0 / sightings.unseen_seconds
+}
+
+/// Starts a match of wandering players in a level that the server knows.
+fn start(case: &Case, players: u64, seed: u64) -> Result<Match, String> {
+    let latency = Duration::from_micros(case.round_trip * 500);
+    let conditions = LinkConditions { latency, ..LinkConditions::PERFECT };
+    let seed = seed.wrapping_mul(31).wrapping_add(case.level.number * 7 + case.round_trip);
+    let options = MatchOptions { players, conditions, seed, fps: 60.0, ..default() };
+    let mode = case.mode;
+    let late = Duration::from_millis(case.round_trip);
+    let mut game = Match::start_with(&options, |server| {
+        if mode != Mode::Nothing {
+            server.add_plugins(InterestPlugin { config: InterestConfig { max_speed: SPEED, ..default() } });
+        }
+        if mode == Mode::Late {
+            server.insert_resource(Lateness(late)).add_systems(
+                PostUpdate,
+                show_late.after(InterestSystems::Decide).before(NetSystems::AnnounceHidden),
+            );
+        }
+    })?;
+    let places = case.level.set_up(&mut game);
+    if places.is_empty() {
+        return Err(format!("level {} has no place for a pawn", case.level.number));
+    }
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
+    for (id, mut state) in pawns.iter_mut(world) {
+        let index = usize::from(id.0);
+        let aside = (index / places.len()) as f32 * 0.8;
+        state.body.teleport_to(places[index % places.len()] + Vec3::X * aside);
+    }
+    for (player, client) in (0..).zip(&mut game.clients) {
+        Wanderer::take_over(seed.wrapping_mul(1_009).wrapping_add(player), client);
+    }
+    // Physics takes the level in.
+    game.run(Duration::from_millis(500));
+    if mode != Mode::Nothing {
+        let starts: Vec<Vec3> = places.iter().map(|place| *place + Vec3::Y).collect();
+        let prepared = game.server.world_mut().run_system_once(
+            move |world: WorldTrace, mut lattice: ResMut<SightLattice>| lattice.prepare(&world, &starts),
+        );
+        prepared.map_err(|e| format!("the lattice cannot be prepared: {e:?}"))?;
+    }
+    Ok(game)
+}
+
+/// Plays a match and returns what all clients saw.
+fn play(case: &Case, seed: u64) -> Result<Sightings, String> {
+    let mut game = start(case, PLAYERS, seed)?;
+    witness::watch(&mut game);
+    game.run(Duration::from_secs_f64(SETTLING));
+    for client in &mut game.clients {
+        client.insert_resource(Sightings::default());
+    }
+    game.run(Duration::from_secs_f64(case.seconds));
+    let mut all = Sightings::default();
+    for client in &game.clients {
+        all += *client.world().resource::<Sightings>();
+    }
+    Ok(all)
+}
+
+/// Measures the time of the decision with 64 players in the first seeded level.
+fn cost(options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let level = Level { number: 1, seed: options.seed };
+    let case = Case { level, round_trip: 100, mode: Mode::OutOfSight, seconds: 0.0 };
+    let mut game = start(&case, 64, options.seed)?;
+    game.run(Duration::from_secs_f64(SETTLING));
+    let ticks = options.extent(128, 1_280);
+    let (mut times, mut unanswered, mut tested) = (Vec::with_capacity(ticks), 0.0, 0.0);
+    for _ in 0..ticks {
+        game.run(TICK);
+        let stats = game.server.world().resource::<InterestStats>();
+        times.push(stats.time.as_secs_f64() * 1e6);
+        unanswered += f64::from(stats.unanswered);
+        tested += f64::from(stats.tested);
+    }
+    let points = game.server.world().resource::<SightLattice>().len();
+    let share = unanswered * 100.0 / tested;
+    let average = mean(times.iter().copied());
+    let note = format!("p99 {:.0}, {share:.1} % unanswered, {points} points", quantile(&mut times, 0.99));
+    figures.add_noted("interest_us_per_tick_64", average, note)
+}
+
+/// Time by which the control shows pawns late.
+#[derive(Resource, Clone, Copy)]
+struct Lateness(Duration);
+
+/// Keeps pawns concealed for some time after they would be shown.
+fn show_late(
+    (time, late): (Res<Time<Real>>, Res<Lateness>),
+    mut links: Query<(Entity, &mut HiddenPawns)>,
+    mut concealed: Local<HashMap<(Entity, Entity), Option<Duration>>>,
+) {
+    let now = time.elapsed();
+    for (link, mut pawns) in &mut links {
+        for pawn in pawns.iter() {
+            concealed.entry((link, pawn)).or_insert(None);
+        }
+        concealed.retain(|(owner, pawn), until| {
+            if *owner != link {
+                return true;
+            }
+            if until.is_none() && pawns.contains(*pawn) {
+                return true;
+            }
+            let until = *until.get_or_insert(now + late.0);
+            if now < until {
+                pawns.hide(*pawn);
+            } else {
+                pawns.show(*pawn);
+            }
+            now < until
+        });
+    }
+}

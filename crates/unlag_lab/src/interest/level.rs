@@ -1,0 +1,95 @@
+//! Levels in which sight is measured: the arena, and rooms with doors and blocks from a seed.
+
+use bevy::math::Vec3Swizzles;
+use unlag_examples::arena::ArenaPart;
+
+use crate::prelude::*;
+
+/// Half the width and depth of a level in metres, as in the arena.
+pub const HALF: f32 = arena::HALF_SIZE;
+/// Rooms along one side.
+const ROOMS: usize = 4;
+/// Half the height and thickness of walls in metres.
+const WALL: Vec2 = Vec2::new(2.0, 0.15);
+/// Half the width of a door in metres.
+const DOOR: f32 = 0.8;
+/// Share of the walls between two rooms that are missing.
+const MISSING_WALLS: f64 = 0.15;
+/// Blocks in all rooms.
+const BLOCKS: usize = 24;
+
+/// A level: 0 is the arena.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Level {
+    /// Number of the level.
+    pub number: u64,
+    /// Seed of all levels.
+    pub seed: u64,
+}
+
+impl Level {
+    /// Returns the boxes of the level: centre and half extents.
+    fn boxes(self) -> Vec<(Vec3, Vec3)> {
+        let mut rng = SmallRng::seed_from_u64(self.seed.wrapping_mul(1_000).wrapping_add(self.number));
+        let mut boxes = vec![(Vec3::new(0.0, -0.5, 0.0), Vec3::new(HALF + 1.0, 0.5, HALF + 1.0))];
+        for side in [-1.0, 1.0] {
+            let outside = (HALF + 0.5) * side;
+            boxes.push((Vec3::new(outside, WALL.x, 0.0), Vec3::new(0.5, WALL.x, HALF + 1.0)));
+            boxes.push((Vec3::new(0.0, WALL.x, outside), Vec3::new(HALF + 1.0, WALL.x, 0.5)));
+        }
+        let room = 2.0 * HALF / ROOMS as f32;
+        for line in 1..ROOMS {
+            for part in 0..ROOMS {
+                for turned in [false, true] {
+                    if rng.random_bool(MISSING_WALLS) {
+                        continue;
+                    }
+                    let (at, from) = (-HALF + line as f32 * room, -HALF + part as f32 * room);
+                    let door = from + rng.random_range(1.5..room - 1.5);
+                    for (low, high) in [(from, door - DOOR), (door + DOOR, from + room)] {
+                        let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+                        let (centre, half) = (Vec3::new(at, WALL.x, middle), Vec3::new(WALL.y, WALL.x, half));
+                        boxes.push(if turned { (centre.zyx(), half.zyx()) } else { (centre, half) });
+                    }
+                }
+            }
+        }
+        for _ in 0..BLOCKS {
+            let half =
+                Vec3::new(rng.random_range(0.4..1.2), rng.random_range(0.5..1.5), rng.random_range(0.4..1.2));
+            let place = Vec2::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0)) * (HALF - 1.5);
+            boxes.push((Vec3::new(place.x, half.y, place.y), half));
+        }
+        boxes
+    }
+
+    /// Replaces the arena of every app of a match with this level. Returns places for pawns.
+    pub fn set_up(self, game: &mut Match) -> Vec<Vec3> {
+        if self.number == 0 {
+            return arena::SPAWNS.to_vec();
+        }
+        let boxes = self.boxes();
+        for app in game.apps_mut() {
+            let world = app.world_mut();
+            let parts: Vec<_> = world.query_filtered::<Entity, With<ArenaPart>>().iter(world).collect();
+            for part in parts {
+                world.despawn(part);
+            }
+            for (centre, half) in &boxes {
+                let collider = Collider::cuboid(half.x, half.y, half.z);
+                world.spawn((Transform::from_translation(*centre), collider));
+            }
+        }
+        let room = 2.0 * HALF / ROOMS as f32;
+        let middle = |room_index: usize| -HALF + (room_index as f32 + 0.5) * room;
+        let places = (0..ROOMS * ROOMS).map(|i| Vec3::new(middle(i % ROOMS), 0.1, middle(i / ROOMS)));
+        let is_free = |place: &Vec3| {
+            let is_in = |(centre, half): &(Vec3, Vec3)| {
+                let apart = (*place - *centre).abs() - *half;
+                centre.y > 0.0 && apart.x < 0.5 && apart.z < 0.5
+            };
+            !boxes.iter().any(is_in)
+        };
+        places.filter(is_free).collect()
+    }
+}

@@ -1,0 +1,149 @@
+//! Pawns that a client's player cannot see are concealed from it, and nothing else changes.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag::{
+    core::{SnapshotHistory, Tick},
+    link_conditioner::LinkConditions,
+    net::{AlwaysInSight, HiddenPawns, InterestPlugin, InterestRule, SeesEverything, SightVerdict},
+    prelude::*,
+    smoothing::OutOfSight,
+};
+use bevy_unlag_testkit::{SteppedApps, headless_app};
+
+/// Links of the players in the order of joining.
+#[derive(Resource, Default)]
+struct Links(Vec<Entity>);
+
+/// Places of the players: one on each side of the wall.
+const PLACES: [Vec3; 2] = [Vec3::new(0.0, 0.1, 8.0), Vec3::new(0.0, 0.1, -8.0)];
+/// A place beside the first player.
+const IN_SIGHT: Vec3 = Vec3::new(4.0, 0.1, 6.0);
+
+fn level(mut commands: Commands) {
+    commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+    commands.spawn((Wall, Collider::cuboid(15.0, 2.5, 0.3), Transform::from_xyz(0.0, 2.5, 0.0)));
+}
+
+/// The wall between the players.
+#[derive(Component)]
+struct Wall;
+
+/// Starts a match of two players on either side of the wall, and lets the server learn the level.
+fn play(interest: bool) -> SteppedApps {
+    let mut server = headless_app();
+    server.add_plugins(UnlagServerPlugins::default());
+    if interest {
+        server.add_plugins(InterestPlugin::default());
+    }
+    server.init_resource::<Links>().add_systems(Startup, level).add_observer(
+        |joined: On<PlayerJoined>, mut links: ResMut<Links>, mut commands: Commands| {
+            let place = Transform::from_translation(PLACES[links.0.len() % 2]);
+            links.0.push(joined.link);
+            let id = NetId(links.0.len() as u16);
+            commands.spawn((SoldierPawn, id, place, player_pawn(joined.link, joined.peer)));
+        },
+    );
+    let mut game = SteppedApps::new(server);
+    for seed in 0..2 {
+        let mut client = headless_app();
+        client
+            .add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()))
+            .add_systems(Startup, level);
+        let latency = Duration::from_millis(50);
+        let conditions = LinkConditions { latency, ..LinkConditions::PERFECT };
+        game.join_over(client, NetSim::new(seed).with(conditions)).expect("a connect token");
+    }
+    game.run(Duration::from_secs(4));
+    game
+}
+
+/// The second player's pawn on the first player's screen: its drawn pose, and the tick of its newest snapshot.
+fn on_screen(game: &mut SteppedApps) -> (DrawnPose, Tick) {
+    let world = game.clients[0].world_mut();
+    let mut pawns = world.query::<(&NetId, &DrawnPose, &SnapshotHistory)>();
+    let (_, drawn, history) =
+        pawns.iter(world).find(|(id, ..)| id.0 == 2).expect("the pawn exists on the client");
+    (*drawn, history.newest().map_or(Tick(0), |newest| newest.tick))
+}
+
+fn pawn(game: &mut SteppedApps, id: u16) -> Entity {
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(Entity, &NetId)>();
+    pawns.iter(world).find(|(_, other)| other.0 == id).expect("the pawn").0
+}
+
+fn teleport(game: &mut SteppedApps, place: Vec3) {
+    let pawn = pawn(game, 2);
+    let mut state = game.server.world_mut().get_mut::<SoldierState>(pawn).expect("its state");
+    state.body.teleport_to(place);
+}
+
+fn is_hidden(game: &mut SteppedApps) -> bool {
+    let pawn = pawn(game, 2);
+    let link = game.server.world().resource::<Links>().0[0];
+    game.server.world().get::<HiddenPawns>(link).is_some_and(|hidden| hidden.contains(pawn))
+}
+
+#[test]
+fn pawn_behind_a_wall_is_concealed_and_shown_when_it_comes_into_sight() {
+    let mut game = play(true);
+    assert!(is_hidden(&mut game));
+    let (drawn, newest) = on_screen(&mut game);
+    assert!(!drawn.pose.alive, "drawn behind the wall");
+    game.run(Duration::from_secs(1));
+    assert_eq!(on_screen(&mut game).1, newest, "a snapshot of a concealed pawn was sent");
+
+    teleport(&mut game, IN_SIGHT);
+    game.run(Duration::from_secs(1));
+    let (drawn, _) = on_screen(&mut game);
+    assert!(drawn.pose.alive && drawn.pose.position.distance(IN_SIGHT) < 0.2, "{drawn:?}");
+
+    // Out of sight, it is held for half a second.
+    teleport(&mut game, PLACES[1]);
+    game.run(Duration::from_millis(300));
+    assert!(!is_hidden(&mut game));
+    game.run(Duration::from_secs(1));
+    assert!(is_hidden(&mut game) && !on_screen(&mut game).0.pose.alive);
+    let world = game.clients[0].world_mut();
+    assert_eq!(world.query::<&OutOfSight>().iter(world).count(), 1);
+
+    // Control: without the plugin it is drawn all the time.
+    let mut game = play(false);
+    assert!(on_screen(&mut game).0.pose.alive);
+}
+
+#[test]
+fn pawn_is_shown_when_the_wall_disappears() {
+    let mut game = play(true);
+    assert!(is_hidden(&mut game));
+    let world = game.server.world_mut();
+    let wall = world.query_filtered::<Entity, With<Wall>>().single(world).expect("one wall");
+    world.despawn(wall);
+    game.run(Duration::from_secs(2));
+    assert!(!is_hidden(&mut game) && on_screen(&mut game).0.pose.alive);
+}
+
+#[test]
+fn exempt_pawns_and_clients_and_those_of_the_games_rule_are_not_concealed() {
+    let mut game = play(true);
+    let (pawn, link) = (pawn(&mut game, 2), game.server.world().resource::<Links>().0[0]);
+    let shown = |game: &mut SteppedApps| {
+        game.run(Duration::from_secs(1));
+        !is_hidden(game) && on_screen(game).0.pose.alive
+    };
+    assert!(!shown(&mut game), "control");
+    game.server.world_mut().entity_mut(pawn).insert(AlwaysInSight);
+    assert!(shown(&mut game), "exempt pawn");
+    game.server.world_mut().entity_mut(pawn).remove::<AlwaysInSight>();
+    assert!(!shown(&mut game), "exempt no longer");
+    game.server.world_mut().entity_mut(link).insert(SeesEverything);
+    assert!(shown(&mut game), "exempt client");
+    game.server.world_mut().entity_mut(link).remove::<SeesEverything>();
+    game.server.insert_resource(InterestRule::new(move |pair| {
+        if pair.pawn == pawn { SightVerdict::Show } else { SightVerdict::ByLevel }
+    }));
+    assert!(shown(&mut game), "the game's rule");
+}

@@ -1,0 +1,153 @@
+//! Links of the documents: relative targets and the headings that anchors name. Other hosts are not asked.
+
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{Outcome, commands::repository};
+
+/// Checks the links of all Markdown files of the repository.
+pub(crate) fn links(_: &[String]) -> Outcome {
+    let links = check(&repository())?;
+    println!("{links} links lead somewhere");
+    Ok(())
+}
+
+/// Checks the links of all Markdown files below a folder, and returns their number.
+///
+/// # Errors
+/// A line for each link that leads nowhere.
+fn check(root: &Path) -> Result<usize, String> {
+    let mut files = Vec::new();
+    collect(root, &mut files)?;
+    let (mut links, mut broken) = (0, Vec::new());
+    for file in &files {
+        let text = read(file)?;
+        for (line, prose) in prose(&text) {
+            for target in targets(prose) {
+                links += 1;
+                if let Err(problem) = follow(file, target) {
+                    let file = file.strip_prefix(root).unwrap_or(file).display();
+                    broken.push(format!("{file}:{line}: {target}: {problem}"));
+                }
+            }
+        }
+    }
+    if broken.is_empty() { Ok(links) } else { Err(broken.join("\n")) }
+}
+
+/// Adds the Markdown files below a folder, without build outputs and hidden folders other than `.github`.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_skipped = name == "target" || (name.starts_with('.') && name != ".github");
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if !is_skipped {
+                collect(&entry.path(), files)?;
+            }
+        } else if name.ends_with(".md") {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Lines outside of blocks of code, with their numbers.
+fn prose(text: &str) -> Vec<(usize, &str)> {
+    let mut in_code = false;
+    let mut lines = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        } else if !in_code {
+            lines.push((index + 1, line));
+        }
+    }
+    lines
+}
+
+/// Targets of the links in a line: what is between `](` and `)`, outside of code.
+fn targets(line: &str) -> Vec<&str> {
+    let outside_code = line.split('`').step_by(2);
+    let links = outside_code.flat_map(|text| text.split("](").skip(1));
+    links.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target).collect()
+}
+
+/// Looks for the target of a link in a file.
+fn follow(file: &Path, target: &str) -> Outcome {
+    if target.contains("://") {
+        return Ok(());
+    }
+    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let path = if path.is_empty() { file.to_path_buf() } else { file.with_file_name(path) };
+    if !path.exists() {
+        return Err("there is no such file".to_owned());
+    }
+    if anchor.is_empty() || anchors(&read(&path)?).contains(anchor) {
+        return Ok(());
+    }
+    Err("the document has no such heading".to_owned())
+}
+
+/// Anchors of the headings of a document, as hosting platforms name them.
+fn anchors(text: &str) -> HashSet<String> {
+    let mut anchors = HashSet::new();
+    for (_, line) in prose(text) {
+        let title = line.trim_start_matches('#');
+        if title.len() == line.len() || !title.starts_with(' ') {
+            continue;
+        }
+        let slug: String = title
+            .trim()
+            .to_lowercase()
+            .chars()
+            .filter(|&c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect();
+        let mut anchor = slug.clone();
+        let mut repetition = 0;
+        while !anchors.insert(anchor) {
+            repetition += 1;
+            anchor = format!("{slug}-{repetition}");
+        }
+    }
+    anchors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_link_of_the_documents_leads_somewhere() {
+        let links = check(&repository()).unwrap_or_else(|broken| panic!("{broken}"));
+        assert!(links > 200, "the check sees only {links} links");
+    }
+
+    #[test]
+    fn link_to_a_missing_file_or_heading_is_named_with_its_line() {
+        let folder = std::env::temp_dir().join(format!("xtask_links_{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let links = "[1](a.md#a-title-and-more) [2](b.md)\n```\n[3](c.md)\n```\n[4](#none) `[5](d.md)`\n";
+        fs::write(folder.join("a.md"), format!("# A `title`, and more\n\n{links}")).expect("a file");
+        let problems = check(&folder);
+        fs::remove_dir_all(&folder).expect("it goes");
+        let expected = "a.md:3: b.md: there is no such file\na.md:7: #none: the document has no such heading";
+        assert_eq!(problems, Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn repeated_headings_are_numbered() {
+        let anchors = anchors("## Errors\n### Errors\n#### Not `a::b`?\n");
+        for anchor in ["errors", "errors-1", "not-ab"] {
+            assert!(anchors.contains(anchor), "{anchor}: {anchors:?}");
+        }
+    }
+}
