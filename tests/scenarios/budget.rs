@@ -54,11 +54,6 @@ impl Game {
         bevy_unlag_testkit::finish(&mut server);
         connection::join(&mut server, listener, &mut client, 1, NetSim::new(70).with(line)).expect("a token");
         bevy_unlag_testkit::finish(&mut client);
-        let world = server.world_mut();
-        let transport =
-            world.query_filtered::<&Transport, With<ClientOf>>().single(world).expect("a client's link");
-        let priorities = format!("{:?}", transport.priority_manager);
-        assert!(priorities.contains("enabled: true"), "packets have no order: {priorities}");
         let mut game = Self { server, client };
         // Out of the player's way.
         for id in 101..131u16 {
@@ -67,6 +62,11 @@ impl Game {
             game.server.world_mut().spawn((ReplicatedPawn, NetId(id), state, SoldierBody));
         }
         game.run(256);
+        let world = game.server.world_mut();
+        let transport =
+            world.query_filtered::<&Transport, With<ClientOf>>().single(world).expect("a client's link");
+        let priorities = format!("{:?}", transport.priority_manager);
+        assert!(priorities.contains("enabled: true"), "packets have no order: {priorities}");
         game
     }
 

@@ -55,7 +55,7 @@ fn mistake_that_leaves_the_game_playable_is_no_error() {
         diagnostics.report(SetupIssue::ContestedVisual, || "playable".to_owned());
         diagnostics.report(SetupIssue::NoInputMap, || "unplayable".to_owned());
     });
-    assert_eq!(lines, ["bevy_unlag: unplayable"]);
+    assert_eq!(lines, ["bevy_unlag: unplayable issue=NoInputMap"]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn pawn_of_an_unlisted_character_is_named_once() {
         panic!("{:?}", reported(&app));
     };
     assert!(sentence.contains("KartModel") && sentence.contains("list of Characters"), "{sentence}");
-    assert_eq!(lines, [format!("bevy_unlag: {sentence}")]);
+    assert_eq!(lines, [format!("bevy_unlag: {sentence} issue=UnlistedCharacter")]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub enum InterestSystems {
 /// it is. [`InterestRule`], [`AlwaysInSight`] and [`SeesEverything`] are the exemptions of a game: teammates, clients
 /// without a living pawn and everything that has not been tested yet are exempt by default.
 ///
-/// Costs at most [`InterestConfig::rays_per_tick`] rays a tick beside the look-ups; see the handbook's page on
+/// Costs about [`InterestConfig::rays_per_tick`] rays a tick at most, beside the look-ups; see the handbook's page on
 /// smoothing.
 #[doc(alias = "fog of war")]
 #[doc(alias = "potentially visible set")]

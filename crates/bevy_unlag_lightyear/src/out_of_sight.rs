@@ -12,6 +12,7 @@ use crate::{
     hidden_pawns::HiddenPawns,
     net_ids::NetIdMap,
     protocol::OutOfSightMessage,
+    snapshots::SnapshotQueue,
     system_sets::{NetSystems, ReceiveSystems, SendSystems},
 };
 
@@ -50,13 +51,13 @@ fn announce(
     tick: Res<CurrentTick>,
     names: Query<&NetId>,
     mut links: Query<
-        (&mut HiddenPawns, &mut MessageSender<OutOfSightMessage>, &mut SnapshotSendQueue),
+        (&mut HiddenPawns, &mut MessageSender<OutOfSightMessage>, &mut SnapshotSendQueue, &mut SnapshotQueue),
         (With<ClientOf>, With<Connected>),
     >,
     mut bandwidth: ResMut<Bandwidth>,
     mut fresh: Local<Vec<Entity>>,
 ) {
-    for (mut pawns, mut sender, mut budget) in &mut links {
+    for (mut pawns, mut sender, mut budget, mut snapshots) in &mut links {
         let HiddenPawns { hidden, announced } = pawns.bypass_change_detection();
         announced.retain(|pawn| hidden.contains(pawn));
         fresh.clear();
@@ -68,7 +69,9 @@ fn announce(
         ids.sort_unstable();
         announced.extend(fresh.drain(..));
         // The snapshots of this tick are withheld already.
-        write(tick.0.offset(-1), &ids, |bytes| {
+        let since = tick.0.offset(-1);
+        ids.iter().for_each(|id| snapshots.sent.mark_gone(*id, since));
+        write(since, &ids, |bytes| {
             budget.spend(bytes.len());
             bandwidth.send(&mut sender, bytes);
         });
@@ -78,7 +81,7 @@ fn announce(
 fn deliver(
     names: Res<NetIdMap>,
     mut messages: ServerMessages<OutOfSightMessage>,
-    pawns: Query<(&NetRole, Option<&OutOfSight>)>,
+    pawns: Query<Option<&OutOfSight>, With<NetRole>>,
     mut commands: Commands,
 ) {
     for message in messages.take() {
@@ -88,9 +91,8 @@ fn deliver(
         };
         for pawn in ids.filter_map(|id| names.get(id)) {
             // A pawn that is not here yet has not been drawn either. A notice may overtake an older one.
-            let Ok((role, known)) = pawns.get(pawn) else { continue };
-            let newer = known.is_none_or(|known| since.is_newer_than(known.since));
-            if *role == NetRole::SimulatedProxy && newer {
+            let Ok(known) = pawns.get(pawn) else { continue };
+            if known.is_none_or(|known| since.is_newer_than(known.since)) {
                 commands.entity(pawn).try_insert(OutOfSight { since });
             }
         }

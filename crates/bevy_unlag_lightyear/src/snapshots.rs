@@ -9,6 +9,7 @@ mod publisher;
 mod snapshot_message;
 mod snapshot_receiver;
 
+pub(crate) use priority::SnapshotQueue;
 pub use priority::SnapshotWeight;
 #[cfg(feature = "prediction")]
 pub(crate) use publisher::Departing;

@@ -84,7 +84,9 @@ pub(crate) fn draw(
                 }
             };
             if let Some(gone) = gone {
-                if gone.covers(stamp) {
+                // Modes that draw the newest snapshot as it is never leave it.
+                let is_newest = matches!(mode, Some(ProxySmoothing::Raw | ProxySmoothing::Exponential));
+                if gone.covers(stamp) || is_newest && !gone.is_over(stamp) {
                     return None;
                 }
                 if gone.is_over(stamp) {
@@ -98,8 +100,8 @@ pub(crate) fn draw(
             Some(DrawnPose { pose, stamp })
         })();
         let Some(sampled) = sampled else {
-            // The history does not cover that moment, the pawn did not exist yet, or it is out of sight. A pawn that was predicted
-            // until now stays where it is meanwhile.
+            // The history does not cover that moment, the pawn did not exist yet, or it is out of sight. A pawn that
+            // was predicted until now stays where it is meanwhile.
             if drawn.pose.alive && drawn.stamp != ViewStamp::Present {
                 drawn.pose.alive = false;
             }

@@ -8,6 +8,8 @@ use bevy_unlag_core::{NetId, SnapshotHistory, Tick, ViewStamp, ViewTime};
 pub use update_intervals::IntervalSummary;
 use update_intervals::UpdateIntervals;
 
+use crate::out_of_sight::OutOfSight;
+
 /// Number of ticks before the newest snapshot for which the record is kept: a second at 64 Hz.
 const CAPACITY: i32 = u64::BITS as i32;
 
@@ -18,6 +20,8 @@ struct Target {
     newest: Tick,
     /// Bit `n` stands for the tick `n + 1` before the newest.
     before: u64,
+    /// Last tick before the pawn was hidden most recently.
+    gone: Option<Tick>,
     spaces: UpdateIntervals,
 }
 
@@ -103,7 +107,8 @@ impl SentSnapshots {
         let at = match self.find(id) {
             Ok(at) => at,
             Err(at) => {
-                self.targets.insert(at, Target { id, newest: tick, before: 0, spaces: default() });
+                self.targets
+                    .insert(at, Target { id, newest: tick, before: 0, gone: None, spaces: default() });
                 return;
             }
         };
@@ -127,6 +132,7 @@ impl SentSnapshots {
         if let Ok(at) = self.find(id)
             && let Some(target) = self.targets.get_mut(at)
             && let Some(before) = before
+            && target.gone.is_none_or(|gone| before.is_newer_than(gone))
         {
             target.spaces.take(before, target.newest);
         }
@@ -146,6 +152,23 @@ impl SentSnapshots {
     /// Records that a pawn hidden from the client had an update at `tick`.
     pub fn mark_hidden(&mut self, tick: Tick) {
         self.hidden = Some(tick);
+    }
+
+    /// Records that the client was told that it is not sent snapshots of a pawn after `since` until further notice.
+    pub fn mark_gone(&mut self, id: NetId, since: Tick) {
+        if let Ok(at) = self.find(id)
+            && let Some(target) = self.targets.get_mut(at)
+        {
+            target.gone = Some(since);
+        }
+    }
+
+    /// Returns whether a pose with this stamp is one that the client does not draw, because it was told that the pawn
+    /// is out of sight: later than that, and from a snapshot before.
+    #[must_use]
+    pub fn conceals(&self, id: NetId, stamp: ViewStamp) -> bool {
+        let gone = self.of(id).and_then(|target| target.gone);
+        gone.is_some_and(|since| OutOfSight { since }.covers(stamp))
     }
 
     /// Returns whether the client was sent this snapshot of this pawn.
@@ -265,7 +288,7 @@ impl SentSnapshots {
 
     /// Returns how a pose at `time` is composed from those snapshots in `history` that this client was
     /// sent: interpolated between two, or extrapolated from the newest. `None` if none of them is old
-    /// enough.
+    /// enough, or if the client does not draw the pawn at that time.
     #[must_use]
     pub fn stamp(&self, id: NetId, history: &SnapshotHistory, time: ViewTime) -> Option<ViewStamp> {
         let target = self.of(id)?;
@@ -273,10 +296,11 @@ impl SentSnapshots {
         for snapshot in history.iter().rev().filter(|snapshot| target.contains(snapshot.tick)) {
             let from = snapshot.tick;
             if from.since(time.tick) <= 0 {
-                return Some(match to {
+                let stamp = match to {
                     Some(to) => ViewStamp::Interpolated { from, to, time },
                     None => ViewStamp::Extrapolated { from, time },
-                });
+                };
+                return target.gone.is_none_or(|since| !OutOfSight { since }.covers(stamp)).then_some(stamp);
             }
             to = Some(from);
         }
@@ -355,6 +379,29 @@ mod tests {
         assert_eq!(log.stamp(ID, &history, at(14)), Some(beyond));
         assert_eq!(log.stamp(ID, &history, at(3)), None);
         assert_eq!(log.stamp(NetId(8), &history, at(8)), None);
+    }
+
+    #[test]
+    fn pawn_that_the_client_does_not_draw_has_no_stamp_until_it_is_sent_again() {
+        let mut history = SnapshotHistory::default();
+        let mut log = SentSnapshots::default();
+        for tick in [4, 7, 30, 33] {
+            history.insert(Snapshot::new(Tick(tick), Vec3::ZERO, Vec3::ZERO));
+            log.mark_update(ID, core::iter::once(Tick(tick)), Tick(tick));
+            if tick == 7 {
+                log.mark_gone(ID, Tick(9));
+            }
+        }
+        let stamp = |log: &SentSnapshots, tick| log.stamp(ID, &history, ViewTime::at(Tick(tick)));
+        for (tick, is_drawn) in [(8, true), (9, true), (10, false), (29, false), (30, true), (34, true)] {
+            assert_eq!(stamp(&log, tick).is_some(), is_drawn, "tick {tick}");
+        }
+        // The gap is no update interval.
+        assert_eq!(log.rates(ID, 3).longest, 3);
+        // Control: the same snapshots without the notice.
+        let mut log = SentSnapshots::default();
+        [4, 7, 30, 33].into_iter().for_each(|tick| log.mark(ID, Tick(tick)));
+        assert!(stamp(&log, 10).is_some());
     }
 
     #[test]

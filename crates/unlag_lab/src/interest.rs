@@ -34,7 +34,7 @@ const SPEED: f32 = 6.5;
 enum Mode {
     /// Pawns out of sight.
     OutOfSight,
-    /// The control: the same, but pawns are shown a round trip late.
+    /// The control: the same, but pawns are shown late, by a round trip and 200 ms.
     Late,
     /// The control: nothing.
     Nothing,
@@ -113,7 +113,7 @@ fn start(case: &Case, players: u64, seed: u64) -> Result<Match, String> {
     let seed = seed.wrapping_mul(31).wrapping_add(case.level.number * 7 + case.round_trip);
     let options = MatchOptions { players, conditions, seed, fps: 60.0, ..default() };
     let mode = case.mode;
-    let late = Duration::from_millis(case.round_trip);
+    let late = Duration::from_millis(case.round_trip + 200);
     let mut game = Match::start_with(&options, |server| {
         if mode != Mode::Nothing {
             server.add_plugins(InterestPlugin { config: InterestConfig { max_speed: SPEED, ..default() } });

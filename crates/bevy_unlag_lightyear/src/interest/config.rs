@@ -34,11 +34,12 @@ pub struct InterestConfig {
     /// Ticks between two tests of a pair. Default: 2. Raising it saves processor time, and pawns are shown earlier to
     /// make up for it.
     pub interval_ticks: u32,
-    /// Maximum number of rays in a tick, of about a third of a microsecond each. Default: 400. What is not known yet
-    /// counts as in sight.
+    /// Number of rays in a tick, of about a third of a microsecond each, after which no further line of sight is
+    /// begun. Default: 400. The eight rays with which each pawn looks for the points around it do not count. What is
+    /// not known yet counts as in sight.
     pub rays_per_tick: u32,
     /// Horizontal and vertical distance between points of the [`SightLattice`](crate::SightLattice), in metres.
-    /// Default: 1 and 1.5. Openings narrower than the horizontal one may be missed. Halving it takes 16 times as many
+    /// Default: 1 and 1.5. Openings narrower than a third of the horizontal one may be missed. Halving it takes 16 times as many
     /// rays until a level is known.
     pub spacing: Vec2,
     /// Maximum number of points of the lattice. Default: 8,192, in 17 MB. When there are more, all is forgotten and the

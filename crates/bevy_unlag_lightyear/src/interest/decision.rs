@@ -24,7 +24,7 @@ use crate::{hidden_pawns::HiddenPawns, parking::Published, snapshots::UpdateInte
 /// Bounds in metres of a pawn without hit boxes.
 const DEFAULT_BOUNDS: BodyBounds = BodyBounds { radius: 0.5, low: 0.0, high: 1.9 };
 /// Ticks after a change of the level in which physics may still lack it.
-const SETTLING: u32 = 4;
+const SETTLING: i32 = 4;
 /// Distance in metres from the last place beyond which a pawn's surroundings are collected at once: it was teleported.
 const FAR: f32 = 2.0;
 
@@ -36,7 +36,8 @@ pub struct InterestStats {
     pub tested: u32,
     /// Those among them for which rays were lacking; they count as in sight.
     pub unanswered: u32,
-    /// Pawns whose surroundings are not known; they count as in sight, and see everything.
+    /// Pawns among those placed in the last tick whose surroundings are not known; they count as in sight, and see
+    /// everything.
     pub unplaced: u32,
     /// Rays cast in total.
     pub rays: u64,
@@ -86,22 +87,24 @@ pub(super) struct Memory {
     search: Search,
 }
 
-/// Ticks for which everything is shown, because the level has changed.
+/// Tick of the last change of the level, while physics may lack it. Everything is shown meanwhile.
 #[derive(Resource, Default)]
-pub(super) struct Settling(u32);
+pub(super) struct Settling(Option<Tick>);
 
 /// Forgets all sights when the level changes.
 pub(super) fn follow_level(
+    tick: Res<CurrentTick>,
     mut changes: LevelChanges,
     mut lattice: ResMut<SightLattice>,
     mut settling: ResMut<Settling>,
 ) {
     if changes.any() {
-        settling.0 = SETTLING;
+        settling.0 = Some(tick.0);
     }
-    if settling.0 > 0 {
-        settling.0 -= 1;
-        lattice.clear();
+    let Some(changed) = settling.0 else { return };
+    lattice.clear();
+    if !(0..=SETTLING).contains(&tick.0.since(changed)) {
+        settling.0 = None;
     }
 }
 
@@ -138,7 +141,8 @@ pub(super) fn decide(
     mut memory: Local<Memory>,
 ) {
     let now = tick.0;
-    if memory.last.replace(now) == Some(now) {
+    let last = memory.last.replace(now);
+    if last == Some(now) {
         return;
     }
     #[expect(clippy::disallowed_methods, reason = "not std's in browsers")]
@@ -146,7 +150,7 @@ pub(super) fn decide(
     let Memory { places, living, candidates, questions, view, search, .. } = &mut *memory;
     let interval = config.interval_ticks.max(1);
     let tick_seconds = rate.tick_seconds();
-    let is_settled = settling.0 == 0;
+    let is_settled = settling.0.is_none();
     if lattice.is_full() {
         lattice.clear();
         stats.restarts += 1;
@@ -176,7 +180,9 @@ pub(super) fn decide(
 
     let is_clear = |a: Vec3, b: Vec3| world.is_clear(a, b);
     let mut rays = Rays { is_clear: &is_clear, left: config.rays_per_tick, cast: 0 };
-    let is_due = |index: usize| (now.0.wrapping_add(index as u32)).is_multiple_of(interval);
+    // A frame may hold several ticks: due is what any of them has reached.
+    let turn = |tick: Tick, index: usize| tick.0.wrapping_add(index as u32) / interval;
+    let is_due = |index: usize| last.is_none_or(|last| turn(now, index) != turn(last, index));
     for (index, pawn) in candidates.iter().enumerate() {
         let known = places.get(&pawn.entity);
         let is_far = known.is_none_or(|known| known.position.distance(pawn.pose.position) > FAR);

@@ -19,6 +19,11 @@ const STEPS: [IVec3; 10] = [
 /// Position of the first point in units of the spacing: levels are built on whole numbers, and rays along the faces of
 /// walls would be decided by rounding.
 const OFFSET: Vec3 = Vec3::new(0.37, 0.5, 0.41);
+/// Directions to the sides of a point.
+const SIDES: [Vec3; 4] = [Vec3::X, Vec3::NEG_X, Vec3::Z, Vec3::NEG_Z];
+/// Distance from a point to its sides in units of the spacing: rays from side to side find openings that the ray from
+/// point to point misses.
+const ASIDE: f32 = 0.35;
 /// Height above the ground up to which points are known in advance, in metres.
 const PREPARED_HEIGHT: f32 = 3.0;
 
@@ -33,6 +38,8 @@ pub(super) enum Way {
 struct Point {
     cell: IVec3,
     ways: [Way; STEPS.len()],
+    /// Which sides are not behind a wall, once that is known.
+    sides: Option<[bool; SIDES.len()]>,
     /// Bits of the points of which it is known whether they are in sight, and of those that are.
     known: Vec<u64>,
     seen: Vec<u64>,
@@ -68,8 +75,8 @@ impl Rays<'_> {
 }
 
 /// Points of the level in a regular lattice and the lines of sight between them. That two points see each other is a
-/// fact of the fixed level: it is found by one ray and remembered, so a level that was played on for a while needs
-/// hardly any rays. Points are added where pawns are.
+/// fact of the fixed level: it is found by one ray, or by up to five if walls are in between, and remembered, so a level
+/// that was played on for a while needs hardly any rays. Points are added where pawns are.
 ///
 /// Fixed colliders that appear, move or disappear clear it by themselves; call [`clear`](Self::clear) after changes that
 /// components do not show, such as disabled colliders.
@@ -208,6 +215,7 @@ impl SightLattice {
         self.points.push(Point {
             cell,
             ways: [Way::Unknown; STEPS.len()],
+            sides: None,
             known: Vec::new(),
             seen: Vec::new(),
         });
@@ -269,10 +277,37 @@ impl SightLattice {
     }
 
     fn find(&mut self, a: u32, b: u32, rays: &mut Rays<'_>) -> bool {
-        let is_seen = rays.cast(self.position(a), self.position(b));
+        let is_seen = rays.cast(self.position(a), self.position(b)) || self.is_seen_aside(a, b, rays);
         self.mark(a, b, is_seen);
         self.mark(b, a, is_seen);
         is_seen
+    }
+
+    /// Returns whether there is a clear line from a side of one point to a side of another.
+    fn is_seen_aside(&mut self, a: u32, b: u32, rays: &mut Rays<'_>) -> bool {
+        let (from, to) = (self.position(a), self.position(b));
+        let way = (to - from).abs();
+        // The sides across the line.
+        let first = if way.x > way.z { 2 } else { 0 };
+        let [near, far] = [(a, from), (b, to)].map(|(point, at)| {
+            let open = self.sides(point, rays);
+            [first, first + 1].map(|side| open[side].then(|| at + SIDES[side] * ASIDE * self.spacing))
+        });
+        // The parallels first.
+        [(0, 0), (1, 1), (0, 1), (1, 0)]
+            .into_iter()
+            .filter_map(|(i, j)| near[i].zip(far[j]))
+            .any(|(from, to)| rays.cast(from, to))
+    }
+
+    fn sides(&mut self, point: u32, rays: &mut Rays<'_>) -> [bool; SIDES.len()] {
+        if let Some(known) = self.points[point as usize].sides {
+            return known;
+        }
+        let at = self.position(point);
+        let open = SIDES.map(|side| rays.cast(at, at + side * ASIDE * self.spacing));
+        self.points[point as usize].sides = Some(open);
+        open
     }
 
     /// Collects what some eyes see, and of what one of them does not know whether it does.

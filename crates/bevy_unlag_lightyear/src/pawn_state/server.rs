@@ -10,8 +10,14 @@ use super::{
     state_change::{self, Change},
 };
 use crate::{
-    bandwidth::Bandwidth, budget::SnapshotSendQueue, hidden_pawns::HiddenPawns, parking::Published,
-    pawn::ReplicatedPawn, pawn_event::EVENT, protocol::PawnStateMessage, system_sets::SendSystems,
+    bandwidth::Bandwidth,
+    budget::SnapshotSendQueue,
+    hidden_pawns::HiddenPawns,
+    parking::Published,
+    pawn::ReplicatedPawn,
+    pawn_event::EVENT,
+    protocol::PawnStateMessage,
+    system_sets::{NetSystems, SendSystems},
     visibility::ComponentFilters,
 };
 
@@ -43,6 +49,7 @@ pub(crate) fn plugin(app: &mut App) {
             PostUpdate,
             send.run_if(|changes: Res<OutgoingChanges>| !changes.0.is_empty())
                 .after(Collect)
+                .after(NetSystems::AnnounceHidden)
                 .before(MessageSystems::Send),
         );
 }

@@ -55,11 +55,11 @@ impl Candidate {
 
 /// Pawns whose snapshots are deferred for one client, and what the client was sent.
 #[derive(Component, Default, Debug)]
-pub(super) struct SnapshotQueue {
+pub(crate) struct SnapshotQueue {
     /// Deferred pawns with their accumulated priority, and the rounds for which they wait.
     deferred: EntityHashMap<(f32, u16)>,
     /// Log of the snapshots that the client was sent.
-    pub(super) sent: SentSnapshots,
+    pub(crate) sent: SentSnapshots,
 }
 
 impl SnapshotQueue {

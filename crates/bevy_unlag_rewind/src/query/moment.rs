@@ -218,7 +218,7 @@ impl<'a> Moment<'a> {
         if named.to.is_none() && own.ticks_since(named.from) > carried_on {
             return None;
         }
-        named.stamp(own)
+        named.stamp(own).filter(|stamp| !self.sent.is_some_and(|sent| sent.conceals(target.id, *stamp)))
     }
 
     /// Returns a target's pose and the time at which it was drawn; `None` for the present.

@@ -65,7 +65,7 @@ mod tests {
         // Two crowds, of which every other slot is in the same one, and slots without a target.
         let place = |slot: usize| {
             let aside = if slot.is_multiple_of(2) { 0.0 } else { 90.0 };
-            (slot % 16 != 5).then(|| Vec3A::new(aside + slot as f32 * 0.05, 1.0, -aside))
+            (slot % 16 != 5).then(|| Vec3A::new(aside + slot as f32 * 0.05, 1.0, aside))
         };
         let mut order = SlotOrder::default();
         for count in [0, 1, 64, 40] {

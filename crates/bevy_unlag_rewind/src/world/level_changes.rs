@@ -4,17 +4,27 @@ use bevy::{
     ecs::{entity::EntityHashSet, system::SystemParam},
     prelude::*,
 };
-use bevy_rapier3d::prelude::{Collider, RigidBody, Sensor};
+use bevy_rapier3d::prelude::{Collider, ColliderDisabled, RigidBody, Sensor};
 
-type ChangedColliders = Or<(Changed<Collider>, Changed<GlobalTransform>, Changed<RigidBody>, Added<Sensor>)>;
+type ChangedColliders = Or<(
+    Changed<Collider>,
+    Changed<GlobalTransform>,
+    Changed<RigidBody>,
+    Added<Sensor>,
+    Added<ColliderDisabled>,
+)>;
 
 /// Changes of the static world geometry, the fixed rapier colliders that [`WorldTrace`](super::WorldTrace) tests:
-/// colliders that appear, move or disappear. Moving bodies do not count. Physics takes a change in during the same frame
-/// or the next one.
+/// colliders that appear, move, disappear, become sensors or solid again, or are disabled or enabled. Moving bodies do
+/// not count, nor do collision groups and bodies that are disabled as a whole. Physics takes a change in at its next
+/// step.
 #[derive(SystemParam)]
 pub struct LevelChanges<'w, 's> {
-    changed: Query<'w, 's, (Entity, Has<Sensor>), (With<Collider>, ChangedColliders)>,
+    changed: Query<'w, 's, Entity, (With<Collider>, ChangedColliders)>,
     removed: RemovedComponents<'w, 's, Collider>,
+    solid_again: RemovedComponents<'w, 's, Sensor>,
+    enabled: RemovedComponents<'w, 's, ColliderDisabled>,
+    colliders: Query<'w, 's, Has<Sensor>, With<Collider>>,
     bodies: Query<'w, 's, &'static RigidBody>,
     parents: Query<'w, 's, &'static ChildOf>,
     fixed: Local<'s, EntityHashSet>,
@@ -27,7 +37,9 @@ impl LevelChanges<'_, '_> {
         for gone in self.removed.read() {
             any |= self.fixed.remove(&gone);
         }
-        for (entity, is_sensor) in &self.changed {
+        let restored = self.solid_again.read().chain(self.enabled.read());
+        for entity in self.changed.iter().chain(restored) {
+            let Ok(is_sensor) = self.colliders.get(entity) else { continue };
             let body = core::iter::once(entity)
                 .chain(self.parents.iter_ancestors(entity))
                 .find_map(|entity| self.bodies.get(entity).ok());
@@ -79,6 +91,14 @@ mod tests {
         assert_eq!(changes(&mut app), 0, "a moving body");
         app.world_mut().despawn(lift);
         assert_eq!(changes(&mut app), 0, "a moving body that disappears");
+        app.world_mut().entity_mut(wall).insert(ColliderDisabled);
+        assert_eq!(changes(&mut app), 1, "disabled");
+        app.world_mut().entity_mut(wall).remove::<ColliderDisabled>();
+        assert_eq!(changes(&mut app), 1, "enabled");
+        app.world_mut().entity_mut(wall).insert(Sensor);
+        assert_eq!(changes(&mut app), 0, "a sensor");
+        app.world_mut().entity_mut(wall).remove::<Sensor>();
+        assert_eq!(changes(&mut app), 1, "solid again");
         app.world_mut().despawn(wall);
         assert_eq!(changes(&mut app), 1, "disappeared");
     }

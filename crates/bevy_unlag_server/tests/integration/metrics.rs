@@ -142,7 +142,7 @@ fn stalled_app_still_answers_that_it_is_unhealthy() {
         assert!(began.elapsed() < PATIENCE, "the watchdog sees no stall");
         thread::sleep(Duration::from_millis(10));
     }
-    let stalled = "stalled in the time between two updates\n".to_owned();
+    let stalled = "stalled in the time between two updates after PostUpdate\n".to_owned();
     assert_eq!(get(address, "/healthz"), (503, stalled));
     assert_eq!(value(&get(address, "/metrics").1, "bevy_unlag_healthy"), 0.0);
 }

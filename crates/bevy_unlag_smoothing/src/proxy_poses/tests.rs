@@ -115,6 +115,34 @@ fn only_simulated_proxies_are_drawn_from_snapshots() {
 }
 
 #[test]
+fn pawn_out_of_sight_is_not_drawn_in_any_mode() {
+    use ProxySmoothing::*;
+    for mode in [Hermite, Linear, Simulate, Raw, Exponential] {
+        let (mut app, proxy) = app();
+        app.world_mut().entity_mut(proxy).insert(mode);
+        let mut sent = 0;
+        for frame in 0..200u32 {
+            // Snapshots of the first second only.
+            deliver(&mut app, proxy, (frame as f32 * 0.01).min(1.0), &mut sent);
+            app.update();
+        }
+        let is_drawn = |app: &App| app.world().get::<DrawnPose>(proxy).is_some_and(|drawn| drawn.pose.alive);
+        assert!(is_drawn(&app), "{mode:?}, control");
+        let newest = app.world().get::<SnapshotHistory>(proxy).and_then(|h| h.newest().copied());
+        let since = newest.expect("snapshots have arrived").tick;
+        app.world_mut().entity_mut(proxy).insert(OutOfSight { since });
+        app.update();
+        assert!(!is_drawn(&app), "{mode:?}");
+        sent = 40;
+        for frame in 200..240u32 {
+            deliver(&mut app, proxy, frame as f32 * 0.01, &mut sent);
+            app.update();
+        }
+        assert!(is_drawn(&app), "{mode:?}, back in sight");
+    }
+}
+
+#[test]
 fn pawn_out_of_sight_is_not_drawn_and_reappears_on_its_path_without_a_longer_delay() {
     let (mut app, proxy) = app();
     // Keeps the clock running.
