@@ -96,7 +96,7 @@ mod tests {
         app.world_mut().entity_mut(wall).remove::<ColliderDisabled>();
         assert_eq!(changes(&mut app), 1, "enabled");
         app.world_mut().entity_mut(wall).insert(Sensor);
-        assert_eq!(changes(&mut app), 0, "a sensor");
+        assert_eq!(changes(&mut app), 1, "a sensor");
         app.world_mut().entity_mut(wall).remove::<Sensor>();
         assert_eq!(changes(&mut app), 1, "solid again");
         app.world_mut().despawn(wall);
