@@ -7,8 +7,8 @@ use bevy::{ecs::entity::EntityHashSet, prelude::*};
 /// [about](crate::Outbox::send_about) them. States such as team, health and weapon are sent as ever.
 ///
 /// [`InterestPlugin`](crate::InterestPlugin) writes it by what the client's player can see. A game without that plugin
-/// may insert and write it itself, before [`NetSystems::AnnounceHidden`](crate::NetSystems::AnnounceHidden). The client draws a concealed pawn nowhere: see
-/// [`OutOfSight`](bevy_unlag_smoothing::OutOfSight). Use replication's `lose_visibility` instead for pawns whose
+/// may insert and write it itself, before [`NetSystems::AnnounceHidden`](crate::NetSystems::AnnounceHidden). The client
+/// draws a concealed pawn nowhere: see [`OutOfSight`](bevy_unlag_smoothing::OutOfSight). Use replication's `lose_visibility` instead for pawns whose
 /// existence is a secret.
 #[doc(alias = "fog of war")]
 #[doc(alias = "relevancy")]

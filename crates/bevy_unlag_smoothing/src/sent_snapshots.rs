@@ -33,6 +33,10 @@ impl Target {
             _ => false,
         }
     }
+
+    fn conceals(&self, stamp: ViewStamp) -> bool {
+        self.gone.is_some_and(|since| OutOfSight { since }.covers(stamp))
+    }
 }
 
 /// Record of the snapshots sent to one client: nothing else can have been on its screen. The component is
@@ -167,8 +171,7 @@ impl SentSnapshots {
     /// is out of sight: later than that, and from a snapshot before.
     #[must_use]
     pub fn conceals(&self, id: NetId, stamp: ViewStamp) -> bool {
-        let gone = self.of(id).and_then(|target| target.gone);
-        gone.is_some_and(|since| OutOfSight { since }.covers(stamp))
+        self.of(id).is_some_and(|target| target.conceals(stamp))
     }
 
     /// Returns whether the client was sent this snapshot of this pawn.
@@ -300,7 +303,7 @@ impl SentSnapshots {
                     Some(to) => ViewStamp::Interpolated { from, to, time },
                     None => ViewStamp::Extrapolated { from, time },
                 };
-                return target.gone.is_none_or(|since| !OutOfSight { since }.covers(stamp)).then_some(stamp);
+                return (!target.conceals(stamp)).then_some(stamp);
             }
             to = Some(from);
         }

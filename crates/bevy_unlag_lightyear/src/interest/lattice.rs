@@ -176,7 +176,12 @@ impl SightLattice {
     }
 
     pub(super) fn position(&self, point: u32) -> Vec3 {
-        (self.points[point as usize].cell.as_vec3() + OFFSET) * self.spacing
+        self.place(self.points[point as usize].cell)
+    }
+
+    /// Returns the position of the point of a cell.
+    fn place(&self, cell: IVec3) -> Vec3 {
+        (cell.as_vec3() + OFFSET) * self.spacing
     }
 
     /// Calls `found` with each point around `from`, at the corners of its cell, to which there is a clear line.
@@ -193,7 +198,7 @@ impl SightLattice {
         let base = base.floor().as_ivec3();
         for corner in 0..8 {
             let cell = base + IVec3::new(corner & 1, corner >> 1 & 1, corner >> 2);
-            let at = (cell.as_vec3() + OFFSET) * self.spacing;
+            let at = self.place(cell);
             if rays.probe(from, at)
                 && let Some(point) = self.point(cell)
             {
@@ -240,11 +245,10 @@ impl SightLattice {
         }
         let cell = self.points[from as usize].cell + STEPS[step];
         let at = self.position(from);
-        let is_open = rays.cast(at, (cell.as_vec3() + OFFSET) * self.spacing);
+        let is_open = rays.cast(at, self.place(cell));
         let way = match is_open.then(|| self.point(cell)) {
             Some(Some(next)) => {
-                self.mark(from, next, true);
-                self.mark(next, from, true);
+                self.mark_both(from, next, true);
                 Way::Open(next)
             }
             // Full: it starts over soon.
@@ -253,6 +257,11 @@ impl SightLattice {
         };
         self.points[from as usize].ways[step] = way;
         way
+    }
+
+    fn mark_both(&mut self, a: u32, b: u32, is_seen: bool) {
+        self.mark(a, b, is_seen);
+        self.mark(b, a, is_seen);
     }
 
     fn mark(&mut self, from: u32, to: u32, is_seen: bool) {
@@ -278,8 +287,7 @@ impl SightLattice {
 
     fn find(&mut self, a: u32, b: u32, rays: &mut Rays<'_>) -> bool {
         let is_seen = rays.cast(self.position(a), self.position(b)) || self.is_seen_aside(a, b, rays);
-        self.mark(a, b, is_seen);
-        self.mark(b, a, is_seen);
+        self.mark_both(a, b, is_seen);
         is_seen
     }
 
