@@ -14,11 +14,10 @@ use std::{
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
+use bevy_unlag_server::run_by_ticks;
 
 use crate::connection;
 
-/// Interval at which a server polls its sockets. The tick rate is independent of it.
-const SERVER_FRAME: Duration = Duration::from_millis(4);
 /// Frame time of a headless client.
 pub(crate) const CLIENT_FRAME: Duration = Duration::from_millis(10);
 
@@ -106,6 +105,6 @@ pub fn serve(
     let bound = connection::bound_port(app.world_mut())
         .ok_or_else(|| format!("cannot listen on UDP port {port}; choose another one with --port"))?;
     ready(bound);
-    run(app, SERVER_FRAME, more);
+    run_by_ticks(app, more);
     Ok(())
 }

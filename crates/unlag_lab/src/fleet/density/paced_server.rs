@@ -18,19 +18,14 @@ use crate::{
     prelude::*,
 };
 
-/// Frames of a server in a tick: about one in 4 ms, as in the examples.
-const FRAMES: u32 = 4;
-/// Interval at which the server polls its socket.
-const FRAME: Duration = Duration::from_nanos(15_625_000 / FRAMES as u64);
-
 /// Work of a server in the time of one tick.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Lap {
-    /// Time from when the tick was due until its frame was over; `None` if there was no tick.
-    pub tick: Option<Duration>,
-    /// Time at which the last frame was over, since the beginning of the time of the tick.
+    /// Time from when the tick was due until its frame was over.
+    pub tick: Duration,
+    /// Time at which the frame was over, since the beginning of the time of the tick.
     pub end: Duration,
-    /// Processor time of the frames, in all threads.
+    /// Processor time of the frame, in all threads.
     pub cpu: Duration,
     /// Processor time before the command, since the last frame: datagrams that a thread has received.
     pub idle_cpu: Duration,
@@ -44,10 +39,6 @@ pub struct PacedState {
     /// Connected clients.
     pub connected: usize,
 }
-
-/// Number of ticks.
-#[derive(Resource, Default)]
-struct Ticks(u64);
 
 /// Returns the time since a moment that all processes share.
 pub fn shared_time() -> Duration {
@@ -67,11 +58,6 @@ pub fn serve(phase: Duration) -> Result<(), String> {
     app.update();
     let port =
         connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
-    // So that the ticks of different processes are in different frames.
-    for _ in 0..phase.as_nanos() / FRAME.as_nanos() % u128::from(FRAMES) {
-        app.update();
-    }
-    let offset = Duration::from_nanos((phase.as_nanos() % FRAME.as_nanos()) as u64);
     let is_pinned = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     say(&(port, is_pinned))?;
     let mut last_cpu = cpu_time();
@@ -83,7 +69,7 @@ pub fn serve(phase: Duration) -> Result<(), String> {
         }
         let began: u64 =
             line.parse().map_err(|_| format!("unknown command '{line}'; use state or nanoseconds"))?;
-        let (lap, cpu) = run_tick(&mut app, Duration::from_nanos(began), offset, last_cpu);
+        let (lap, cpu) = run_tick(&mut app, Duration::from_nanos(began), phase, last_cpu);
         last_cpu = cpu;
         say(&lap)?;
     }
@@ -92,29 +78,20 @@ pub fn serve(phase: Duration) -> Result<(), String> {
 
 fn paced_app() -> App {
     let mut app = app::server(ServerOptions::default());
-    app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME))
-        .init_resource::<Ticks>()
-        .add_systems(FixedFirst, |mut ticks: ResMut<Ticks>| ticks.0 += 1);
+    // Each update is one tick, as in a server in real time.
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     app
 }
 
-/// Runs the frames of the tick whose time begins at `began`, each when it is due. Returns the processor time afterwards,
-/// too.
-fn run_tick(app: &mut App, began: Duration, offset: Duration, last_cpu: Duration) -> (Lap, Duration) {
+/// Runs the tick whose time begins at `began`, when it is due. Returns the processor time afterwards, too.
+fn run_tick(app: &mut App, began: Duration, phase: Duration, last_cpu: Duration) -> (Lap, Duration) {
     let before = cpu_time();
-    let mut tick = None;
-    for frame in 0..FRAMES {
-        let due = began + offset + FRAME * frame;
-        thread::sleep(due.saturating_sub(shared_time()));
-        let ticks = app.world().resource::<Ticks>().0;
-        app.update();
-        if app.world().resource::<Ticks>().0 != ticks {
-            tick = Some(shared_time().saturating_sub(due));
-        }
-    }
-    let (end, after) = (shared_time().saturating_sub(began), cpu_time());
+    let due = began + phase;
+    thread::sleep(due.saturating_sub(shared_time()));
+    app.update();
+    let (over, after) = (shared_time(), cpu_time());
     let (cpu, idle_cpu) = (after.saturating_sub(before), before.saturating_sub(last_cpu));
-    (Lap { tick, end, cpu, idle_cpu }, after)
+    (Lap { tick: over.saturating_sub(due), end: over.saturating_sub(began), cpu, idle_cpu }, after)
 }
 
 fn state(app: &mut App) -> PacedState {
@@ -171,27 +148,5 @@ impl PacedServer {
     /// Returns a message if the process has ended.
     pub fn state(&mut self) -> Result<PacedState, String> {
         self.process.request("state")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn command_runs_one_tick_in_whichever_frame_it_is_due() {
-        for frames in 1..=FRAMES {
-            let mut app = paced_app();
-            finish(&mut app);
-            for _ in 0..frames {
-                app.update();
-            }
-            let before = app.world().resource::<Ticks>().0;
-            for _ in 0..3 {
-                let (lap, _) = run_tick(&mut app, shared_time(), Duration::ZERO, Duration::ZERO);
-                assert!(lap.tick.is_some_and(|tick| tick <= lap.end), "{lap:?} after {frames} frames");
-            }
-            assert_eq!(app.world().resource::<Ticks>().0 - before, 3, "after {frames} frames");
-        }
     }
 }

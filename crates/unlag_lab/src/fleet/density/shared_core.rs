@@ -103,7 +103,7 @@ impl SharedCore {
         let mut idle_cpu = Duration::ZERO;
         for game in &mut self.matches {
             let lap = game.server.end_tick()?;
-            game.ticks.extend(lap.tick.map(|tick| tick.as_secs_f64() * 1e3));
+            game.ticks.push(lap.tick.as_secs_f64() * 1e3);
             spent = spent.max(lap.end);
             idle_cpu += lap.idle_cpu;
             self.cpu += lap.cpu + lap.idle_cpu;
@@ -159,11 +159,9 @@ impl SharedCore {
         self.recorded
     }
 
-    /// Returns the largest p99 of all servers: time from when a tick was due until it was over, in milliseconds; NaN if a
-    /// server had no tick.
+    /// Returns the largest p99 of all servers: time from when a tick was due until it was over, in milliseconds.
     pub fn worst_p99_ms(&mut self) -> f64 {
-        let p99s: Vec<_> = self.matches.iter_mut().map(|game| quantile(&mut game.ticks, 0.99)).collect();
-        if p99s.iter().any(|p99| p99.is_nan()) { f64::NAN } else { largest(p99s) }
+        largest(self.matches.iter_mut().map(|game| quantile(&mut game.ticks, 0.99)))
     }
 
     /// Returns the share of the core's time that the servers used, in percent.
