@@ -3,8 +3,6 @@
 use bevy::prelude::*;
 use lightyear::prelude::LinkOf;
 
-use crate::replication_queue::ReplicationQueue;
-
 /// Maximum rate of everything that a client is sent, in bytes per second; a [`LinkBudget`] overrides it for one
 /// client. Default 64,000, enough for 60 pawns at 64 snapshots per second and for far more at 20. Raising it
 /// costs bandwidth, and on a link that is too slow for it everything arrives late.
@@ -117,8 +115,7 @@ impl SnapshotSendQueue {
 pub(crate) fn server_plugin(app: &mut App) {
     app.init_resource::<DownlinkBudget>()
         .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
-            let state = (SnapshotSendQueue::full(), ReplicationQueue::default());
-            commands.entity(added.entity).insert(state);
+            commands.entity(added.entity).insert(SnapshotSendQueue::full());
         })
         .add_systems(PostUpdate, refill.before(crate::system_sets::SendSystems::Snapshots));
 }

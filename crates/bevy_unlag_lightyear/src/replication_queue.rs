@@ -141,7 +141,7 @@ impl ReplicationQueue {
 }
 
 pub(crate) fn server_plugin(app: &mut App) {
-    app.add_systems(
+    app.register_required_components::<SnapshotSendQueue, ReplicationQueue>().add_systems(
         PostUpdate,
         limit
             .after(SendSystems::Shots)

@@ -6,8 +6,9 @@ use bevy_unlag_core::{DrawnPose, MoveModel, MoveSystems, NetId, PawnClass, PawnM
 use crate::{
     config::{CapsuleConfig, PawnCollision},
     has_capsule::HasCapsule,
-    scene::{MoverSceneSystems, PawnCapsule},
+    scene::PawnCapsule,
     state::CapsuleState,
+    system_sets::MoverSceneSystems,
 };
 
 /// Config that defines the size of pawns for collisions between pawns.

@@ -24,7 +24,6 @@ mod volumes;
 mod tests;
 
 pub use pawns::PawnCapsule;
-pub use sync::MoverSceneSystems;
 
 pub(crate) use base_transforms::seconds_at;
 pub(crate) use near_parts::{Include, NearParts};

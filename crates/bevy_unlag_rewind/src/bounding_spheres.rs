@@ -5,7 +5,7 @@ use bevy::{
     prelude::*,
 };
 
-use crate::{shape::Shape, target::UnitRay};
+use crate::{shape::Shape, unit_ray::UnitRay};
 
 /// Bounding spheres of four boxes, tested against a ray at once with SIMD.
 #[derive(Clone, Copy, Debug)]

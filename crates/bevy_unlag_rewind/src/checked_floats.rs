@@ -84,3 +84,20 @@ pub(crate) fn checked<'de, T: Deserialize<'de> + Checked, D: Deserializer<'de>>(
     let value = T::deserialize(deserializer)?;
     if value.is_sound() { Ok(value) } else { Err(D::Error::custom("a number is out of range")) }
 }
+
+/// A limit in metres; no limit is `None`, because JSON has no infinity.
+pub(crate) mod limit {
+    use serde::{Deserializer, Serialize, Serializer};
+
+    use super::{Checked, checked};
+
+    /// Serialises a limit.
+    pub(crate) fn serialize<S: Serializer>(limit: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+        Some(*limit).filter(Checked::is_sound).serialize(serializer)
+    }
+
+    /// Deserialises a limit.
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+        Ok(checked::<Option<f32>, D>(deserializer)?.unwrap_or(f32::INFINITY))
+    }
+}

@@ -11,11 +11,12 @@ use bevy_unlag_core::{
 };
 
 use crate::{
+    drawn_limbs::DrawnLimbs,
     hit_boxes::HitBoxes,
-    limb_nodes::DrawnLimbs,
     query_result::TargetHit,
-    target::{Body, FirstHit, Limbs, UnitRay},
+    target::{Body, FirstHit, Limbs},
     team::Team,
+    unit_ray::UnitRay,
     view::{HitLayers, RewindFilter, StampOverride},
     world::{NearestObstacle, Occluder, WorldHit, WorldTrace},
 };

@@ -23,7 +23,8 @@ use crate::{
     limits::RewindLimits,
     query::{ClaimedTarget, MissReason, Moment},
     query_result::{Miss, RewoundTime, TargetHit},
-    target::{Body, FirstHit, Limbs, Target, UnitRay},
+    target::{Body, FirstHit, Limbs, Target},
+    unit_ray::UnitRay,
     view::StampOverride,
     world::{NearestObstacle, Occluder, WorldHit},
 };
@@ -32,7 +33,7 @@ pub use drawn_evidence::{DrawnBody, DrawnEvidence, DrawnFrames};
 pub use lines::EvidencePart;
 pub use log::EvidenceLog;
 
-pub(crate) use format::{clamped_padding, limit};
+pub(crate) use format::clamped_padding;
 pub(crate) use shapes::is_exact;
 
 /// Record of everything that the verdict on one ray depends on; created by

@@ -31,6 +31,7 @@ mod bounds_check;
 mod checked_floats;
 mod convex_cast;
 mod cover;
+mod drawn_limbs;
 mod drawn_query;
 mod evidence;
 mod file_shape;
@@ -64,6 +65,8 @@ mod table;
 mod target;
 mod target_entry;
 mod team;
+mod unit_ray;
+mod validity;
 mod view;
 mod view_time_validator;
 mod world;
@@ -71,6 +74,7 @@ mod world;
 pub use body_bounds::sample_poses;
 pub use checked_ron::{RonError, RonFile};
 pub use cover::CoverProtection;
+pub use drawn_limbs::DrawnLimbs;
 pub use drawn_query::DrawnQuery;
 pub use evidence::{
     BaseEvidence, CandidateEvidence, DrawnBody, DrawnEvidence, DrawnFrames, EvidenceLog, EvidenceNotes,
@@ -85,7 +89,7 @@ pub use hit_box_bones::HitBoxBones;
 pub use hit_box_file::{Bone, FileBox, FileOffset, HitBoxFile};
 pub use hit_boxes::HitBoxes;
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig, scaled_humanoid_hit_boxes};
-pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbRecordInterval};
+pub use limb_nodes::{LimbNodes, LimbRecordInterval};
 pub use limb_plugin::LimbNodesPlugin;
 pub use limits::{HighPing, MatchStart, RewindLimits, RewindMode, RewindRefusal};
 #[cfg(feature = "moved_colliders")]

@@ -6,7 +6,7 @@ mod tests;
 use bevy::{math::Affine3A, prelude::*};
 use bevy_unlag_core::{CurrentTick, DrawnPose, MAX_LIMBS, PoseSampler, SUB_TICKS, ViewStamp, ViewTime};
 
-use crate::{history::FrameHistory, limits::RewindLimits};
+use crate::{drawn_limbs::DrawnLimbs, history::FrameHistory, limits::RewindLimits};
 
 /// Scene nodes that show the limbs of an animated pawn, on the server as well as on its clients. Replaces
 /// a [`LimbRig`](bevy_unlag_core::LimbRig), and takes precedence if a pawn has both. Insert it directly,
@@ -49,11 +49,6 @@ impl LimbNodes {
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Component, Debug)]
 pub struct LimbRecordInterval(pub u32);
-
-/// Limb poses of this pawn as last drawn, in body space, on a machine that draws it.
-#[derive(Component, Clone, PartialEq, Debug, Default, Reflect)]
-#[reflect(Component, Debug, Default)]
-pub struct DrawnLimbs(pub Vec<Isometry3d>);
 
 /// Returns the transform from world to body space; `None` if it is not finite.
 fn into_body(root: &GlobalTransform) -> Option<Affine3A> {

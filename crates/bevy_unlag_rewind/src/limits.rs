@@ -38,7 +38,7 @@ pub struct RewindLimits {
     pub refuse_beyond: Duration,
     /// Maximum distance in metres between a target's rewound position and its present one. A target that
     /// has moved further is not hit. Default: no limit.
-    #[serde(with = "crate::evidence::limit")]
+    #[serde(with = "crate::checked_floats::limit")]
     pub max_distance: f32,
     /// Reduction of the rewind with the shooter's round trip. Default: none.
     pub high_ping: Option<HighPing>,

@@ -9,7 +9,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bevy::prelude::*;
 
-use crate::{query::RewindQuery, system_sets::RewindSystems, table};
 pub(crate) use collider_mover::{ColliderMover, Traced};
 
 /// Backend of [`Rewound::cast_ray`](crate::Rewound::cast_ray). May be changed at any time. Needs the feature
@@ -77,20 +76,5 @@ impl MovedColliders {
     #[must_use]
     pub fn frames(&self) -> usize {
         self.lock().frames()
-    }
-}
-
-pub(crate) fn plugin(app: &mut App) {
-    app.init_resource::<RewindBackend>().init_resource::<MovedColliders>().add_systems(
-        FixedPostUpdate,
-        update_colliders.after(table::update_table).in_set(RewindSystems::UpdateTable),
-    );
-}
-
-/// Moves the colliders to the pawns' present poses, and records the poses if the backend needs them.
-fn update_colliders(backend: Res<RewindBackend>, moved: Res<MovedColliders>, query: RewindQuery) {
-    match *backend {
-        RewindBackend::Table => moved.lock().clear(),
-        RewindBackend::MoveColliders(poses) => query.place_targets(&mut moved.lock(), poses),
     }
 }

@@ -79,6 +79,6 @@ impl Plugin for RewindQueryPlugin {
             .add_systems(Last, table::update_table.in_set(RewindSystems::UpdateTable))
             .add_systems(PostUpdate, drawn_query::set_base_view_time.after(VisualSystems::Draw));
         #[cfg(feature = "moved_colliders")]
-        app.add_plugins(crate::moved_colliders::plugin);
+        app.add_plugins(crate::query::moved_colliders_plugin);
     }
 }

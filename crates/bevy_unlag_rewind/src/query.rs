@@ -17,7 +17,6 @@ mod ray_bundle;
 mod rewound;
 mod shape_casts;
 mod time_out_of_sight;
-pub(crate) mod validity;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{BasePoses, CurrentTick, NetId, PoseSampler, ProxySmoothing, Tick, ViewTime};
@@ -38,12 +37,13 @@ pub use claimed_target::ClaimedTarget;
 pub use melee::{MeleeArc, MeleeHit};
 pub(crate) use melee::{Swing, in_order};
 pub(crate) use moment::Moment;
+#[cfg(feature = "moved_colliders")]
+pub(crate) use moved_collider_casts::plugin as moved_colliders_plugin;
 pub use pellets::{PelletCount, Pellets};
 pub use penetration::WallPenetration;
 pub use posed_targets::PosedTargets;
 pub(crate) use projectile::{BallPath, is_continuous};
 pub use projectile::{Ballistic, Flight, FlightStepHit};
-pub(crate) use ray_bundle::{passes_box, way};
 pub(crate) use rewound::MissReason;
 pub use rewound::Rewound;
 pub(crate) use shape_casts::FirstSweepHit;

@@ -1,19 +1,19 @@
 //! A target at one moment: the pose of its body, and ray tests against its hit boxes.
 
-use bevy::{math::Vec3A, prelude::*};
+use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, Tick, ViewTime};
 use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
     bounding_spheres::ShapeGroup,
+    drawn_limbs::DrawnLimbs,
     history::FrameHistory,
-    hit_box::{BodyBounds, HitBox, HitGroup},
+    hit_box::{HitBox, HitGroup},
     hit_boxes::HitBoxes,
-    limb_nodes::DrawnLimbs,
-    query::validity,
     query_result::{Miss, TargetHit},
     shape::Shape,
     target_entry::TargetEntry,
+    unit_ray::UnitRay,
     world::WorldHit,
 };
 
@@ -82,66 +82,6 @@ impl<'a> TargetEntry<'a> {
         let (boxes, rig) = old.map_or((self.boxes, self.rig), |old| (&old.boxes, old.rig.as_ref()));
         let limbs = Limbs::of(history, rig, time.unwrap_or(ViewTime::at(now)));
         Body { entity: self.entity, id: self.id, pose, boxes, limbs }
-    }
-}
-
-/// Ray with a unit direction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UnitRay {
-    pub origin: Vec3A,
-    pub direction: Vec3A,
-    pub max: f32,
-}
-
-impl UnitRay {
-    /// Returns `None` if the input is not a valid ray.
-    pub fn new(origin: Vec3, direction: Vec3, max: f32) -> Option<Self> {
-        let direction = direction.try_normalize()?;
-        let sound = validity::is_point(origin) && max >= 0.0;
-        sound.then_some(Self { origin: origin.into(), direction: direction.into(), max: max.min(1e7) })
-    }
-
-    pub fn at(&self, distance: f32) -> Vec3 {
-        (self.origin + self.direction * distance).into()
-    }
-
-    /// Transforms the ray into the space of `pose`.
-    pub fn within(&self, pose: Isometry3d) -> Self {
-        let back = pose.rotation.inverse();
-        Self {
-            origin: back * (self.origin - pose.translation),
-            direction: back * self.direction,
-            max: self.max,
-        }
-    }
-
-    pub fn passes(&self, centre: Vec3A, radius: f32) -> bool {
-        let to = centre - self.origin;
-        let along = to.dot(self.direction).clamp(0.0, self.max);
-        (to - self.direction * along).length_squared() <= radius * radius
-    }
-
-    /// Returns whether the ray, given in body space, intersects `bounds`.
-    #[inline]
-    pub fn passes_body(&self, bounds: &BodyBounds) -> bool {
-        self.passes_body_within(bounds, 0.0)
-    }
-
-    /// Like [`passes_body`](Self::passes_body), for bounds expanded by `reach` on every side.
-    #[inline]
-    pub fn passes_body_within(&self, bounds: &BodyBounds, reach: f32) -> bool {
-        let radius = bounds.radius + reach;
-        // Early out: the ray passes beside the body's vertical axis, seen from above. This rejects most
-        // rays.
-        let (from, way) = (self.origin, self.direction);
-        let moment = from.x * way.z - from.z * way.x;
-        let rounded = radius + 1e-3;
-        if moment * moment > rounded * rounded * (way.x * way.x + way.z * way.z) {
-            return false;
-        }
-        let middle = Vec3A::new(0.0, (bounds.low + bounds.high) * 0.5, 0.0);
-        let half = Vec3A::new(radius, (bounds.high - bounds.low) * 0.5 + reach, radius);
-        crate::shape::ray_box(from - middle, way, half).is_some_and(|at| at <= self.max)
     }
 }
 

@@ -94,7 +94,9 @@ impl Plugin for MetricsPlugin {
         event_counts::plugin(app);
         move_counts::plugin(app);
         set_times::plugin(app);
-        let pages = Arc::new(Pages::new(app.world().resource::<ServerHealth>().clone()));
+        let health = app.world().resource::<ServerHealth>().clone();
+        health.name_sections(set_times::section_name);
+        let pages = Arc::new(Pages::new(health));
         let served = Arc::downgrade(&pages);
         app.insert_resource(Publisher { pages, last: None }).add_systems(Last, publish.run_if(is_due));
         let Some(server) = self.server.lock().ok().and_then(|mut server| server.take()) else { return };
@@ -106,11 +108,6 @@ impl Plugin for MetricsPlugin {
             }
         }
     }
-}
-
-/// Returns the name of a measured section of a frame, by its number.
-pub(crate) fn section_name(number: usize) -> Option<&'static str> {
-    set_times::Section::ALL.get(number).copied().map(set_times::Section::name)
 }
 
 /// The app's end of the pages. The thread ends when it is dropped.

@@ -5,7 +5,7 @@ use core::{
     time::Duration,
 };
 use std::{
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
     thread,
     time::Instant,
 };
@@ -56,7 +56,12 @@ pub struct ServerHealth {
     stall: Arc<AtomicUsize>,
     /// 0, or the number of the measured section that ended last before the stall, counted from 1.
     after: Arc<AtomicUsize>,
+    /// Names of the measured sections, by their numbers. Empty without metrics.
+    section_names: Arc<OnceLock<SectionName>>,
 }
+
+/// Function that names a measured section by its number.
+type SectionName = fn(usize) -> Option<&'static str>;
 
 impl ServerHealth {
     /// Whether the last update is not longer ago than [`WatchdogConfig::limit`]. True until the first update.
@@ -71,11 +76,19 @@ impl ServerHealth {
         PLACES.get(self.stall.load(Ordering::Relaxed).checked_sub(1)?).copied()
     }
 
+    /// Tells how the sections are called whose end [`Heart`] notes.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn name_sections(&self, name: SectionName) {
+        // Metrics are added once.
+        let _ = self.section_names.set(name);
+    }
+
     /// Returns the system set that ended last before the app stood still, if it does. `None` also without the feature
     /// `metrics`, which measures the sets.
     #[must_use]
     pub fn stalled_after(&self) -> Option<&'static str> {
-        self.stalled_in().and_then(|_| section_name(self.after.load(Ordering::Relaxed)))
+        let number = self.after.load(Ordering::Relaxed).checked_sub(1)?;
+        self.stalled_in().and_then(|_| (self.section_names.get()?)(number))
     }
 }
 
@@ -126,17 +139,6 @@ struct Heartbeat {
     limit: AtomicU64,
     /// 0, or the number of the measured section that ended last, counted from 1.
     section: AtomicUsize,
-}
-
-/// Returns the name of a measured section by its number, counted from 1.
-fn section_name(number: usize) -> Option<&'static str> {
-    #[cfg(feature = "metrics")]
-    return crate::metrics::section_name(number.checked_sub(1)?);
-    #[cfg(not(feature = "metrics"))]
-    {
-        let _ = number;
-        None
-    }
 }
 
 fn beat(heart: Res<Heart>, config: Res<WatchdogConfig>) {

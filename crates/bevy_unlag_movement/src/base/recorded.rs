@@ -6,7 +6,7 @@ use bevy_unlag_core::{
 };
 
 use super::{BaseId, BaseTrack, MovementBase, PoseHistory};
-use crate::scene::MoverSceneSystems;
+use crate::system_sets::MoverSceneSystems;
 
 /// Speed in metres per second beyond which a motion counts as a jump, which does not continue.
 const MAX_DRIFT_SPEED: f32 = 60.0;

@@ -14,19 +14,9 @@ use bevy_unlag_core::{MoveSystems, TickSystems};
 use super::{MoverScene, PawnCapsule, base_poses, base_transforms, classification::SceneQueries, gravity};
 use crate::{
     base::MovementBase,
+    system_sets::MoverSceneSystems,
     volume::{MoveVolume, OneWayCollider},
 };
-
-/// System sets that update [`MoverScene`] and movement bases.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum MoverSceneSystems {
-    /// In [`FixedFirst`], and in [`FixedUpdate`] before [`MoveSystems::Reconcile`]: updates the scene with
-    /// all changes.
-    Sync,
-    /// In [`FixedUpdate`] after [`Sync`](Self::Sync) and before rapier: sets the `Transform` of movement
-    /// bases for this tick. In [`RunFixedMainLoop`] after the loop: sets it for this frame.
-    Drive,
-}
 
 pub(crate) fn add_systems(app: &mut App) {
     app.configure_sets(

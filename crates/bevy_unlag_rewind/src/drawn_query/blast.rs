@@ -5,8 +5,10 @@ use bevy_unlag_core::LimbPoses;
 
 use super::DrawnQuery;
 use crate::{
-    query::{BlastHit, blast, validity, way},
+    query::{BlastHit, blast},
     target::Body,
+    unit_ray::UnitRay,
+    validity,
     view::RewindFilter,
 };
 
@@ -36,7 +38,7 @@ impl DrawnQuery<'_, '_> {
 
     /// Returns whether the line between two points is clear on this screen.
     fn shows(&self, from: Vec3, to: Vec3) -> bool {
-        let way = way(from, to);
+        let way = UnitRay::between(from, to);
         let distance = way.max - blast::SLACK;
         distance <= 0.0 || self.first_obstacle(from, way.direction.into(), distance).is_none()
     }

@@ -5,9 +5,10 @@ use bevy_unlag_core::{LimbPoses, PoseSample, SUB_TICKS, ViewStamp};
 
 use super::DrawnQuery;
 use crate::{
-    query::{BallPath, FlightStepHit, is_continuous, validity},
+    query::{BallPath, FlightStepHit, is_continuous},
     query_result::TargetHit,
     target::{Body, HeadPriorityHit, is_nearer},
+    validity,
     view::RewindFilter,
     world::{NearestObstacle, WorldHit},
 };

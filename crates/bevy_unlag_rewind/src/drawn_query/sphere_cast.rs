@@ -6,9 +6,10 @@ use bevy_unlag_core::LimbPoses;
 
 use super::DrawnQuery;
 use crate::{
-    query::{FirstSweepHit, MeleeArc, MeleeHit, Swing, in_order, validity},
+    query::{FirstSweepHit, MeleeArc, MeleeHit, Swing, in_order},
     query_result::TargetHit,
-    target::UnitRay,
+    unit_ray::UnitRay,
+    validity,
     view::RewindFilter,
     world::{NearestObstacle, WorldHit},
 };

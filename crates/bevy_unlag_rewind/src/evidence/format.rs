@@ -1,7 +1,7 @@
 //! Binary form of shot evidence, and the checks of every form that serde reads.
 
 use bevy_unlag_core::{Snapshot, WireError};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 use super::ShotEvidence;
 use crate::checked_floats::LARGEST;
@@ -52,20 +52,4 @@ pub(super) fn ordered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
     let is_ordered = snapshots.windows(2).all(|pair| pair[1].tick.is_newer_than(pair[0].tick))
         && snapshots.iter().all(|snapshot| (0..=MAX_SPAN).contains(&newest.since(snapshot.tick)));
     if is_ordered { Ok(snapshots) } else { Err(D::Error::custom("the snapshots are not in order")) }
-}
-
-/// A limit in metres; no limit is `None`, because JSON has no infinity.
-pub(crate) mod limit {
-    use super::{Deserializer, Serialize, Serializer};
-    use crate::checked_floats::{Checked, checked};
-
-    /// Serialises a limit.
-    pub(crate) fn serialize<S: Serializer>(limit: &f32, serializer: S) -> Result<S::Ok, S::Error> {
-        Some(*limit).filter(Checked::is_sound).serialize(serializer)
-    }
-
-    /// Deserialises a limit.
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
-        Ok(checked::<Option<f32>, D>(deserializer)?.unwrap_or(f32::INFINITY))
-    }
 }

@@ -8,7 +8,7 @@ use super::{
     hit_box_world::{BoxHit, HitBoxWorld, TraceGroup},
     pose_records::FrameList,
 };
-use crate::{hit_boxes::HitBoxes, target::UnitRay};
+use crate::{hit_boxes::HitBoxes, unit_ray::UnitRay};
 
 /// Poses of one target's colliders before a shot moved them.
 struct Cached {

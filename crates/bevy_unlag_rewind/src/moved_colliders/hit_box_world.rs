@@ -18,7 +18,7 @@ use bevy_rapier3d::{
 };
 use bevy_unlag_core::NetId;
 
-use crate::{convex_cast::parry_pose, hit_box::HitGroup, hit_boxes::HitBoxes, target::UnitRay};
+use crate::{convex_cast::parry_pose, hit_box::HitGroup, hit_boxes::HitBoxes, unit_ray::UnitRay};
 
 /// Collision groups of a collider that cannot be hit.
 const NOBODY: InteractionGroups = InteractionGroups::none();

@@ -3,10 +3,12 @@
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
 
-use super::{Rewound, ray_bundle::passes_box, validity};
+use super::Rewound;
 use crate::{
     query_result::{Miss, TargetHit},
-    target::{FirstHit, UnitRay},
+    target::FirstHit,
+    unit_ray::UnitRay,
+    validity,
     world::NearbyColliders,
 };
 
@@ -80,7 +82,7 @@ impl Rewound<'_, '_, '_> {
             .filter(|known| (0..cache.ticks).contains(&now.since(known.since)) && known.covers(way));
         let known = known.unwrap_or_else(|| {
             let margin = if validity::is_size(cache.margin) { cache.margin } else { 0.0 };
-            let walls = self.query.world.gather(|low, high| passes_box(longest, margin, low, high));
+            let walls = self.query.world.gather(|low, high| longest.passes_box(margin, low, high));
             CachedWalls { walls, way: *longest, margin, since: now }
         });
         cache.walls = Some(known);

@@ -3,16 +3,13 @@
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::LimbPoses;
 
-use super::{
-    Rewound,
-    overlap::around,
-    ray_bundle::{passes_box, way},
-    validity,
-};
+use super::{Rewound, overlap::around};
 use crate::{
     hit_box::HitGroup,
     query_result::{Miss, TargetHit},
-    target::{Body, UnitRay},
+    target::Body,
+    unit_ray::UnitRay,
+    validity,
     world::NearbyColliders,
 };
 
@@ -81,7 +78,7 @@ impl Rewound<'_, '_, '_> {
                     // Other sample points may be further away than the nearest one.
                     let reach = radius + 2.0 * body.boxes.bounds().reach();
                     let here = UnitRay { origin: centre.into(), direction: Vec3A::X, max: 0.0 };
-                    (self.query.world.gather(|low, high| passes_box(&here, reach, low, high)), reach)
+                    (self.query.world.gather(|low, high| here.passes_box(reach, low, high)), reach)
                 });
                 self.shows(centre, point, walls)
             });
@@ -95,7 +92,7 @@ impl Rewound<'_, '_, '_> {
     /// Returns whether the line between two points is clear. `walls` contains all walls within the given
     /// distance in metres of `from`.
     fn shows(&self, from: Vec3, to: Vec3, (walls, reach): &(NearbyColliders, f32)) -> bool {
-        let way = way(from, to);
+        let way = UnitRay::between(from, to);
         let (direction, distance) = (way.direction.into(), way.max - SLACK);
         if distance <= 0.0 {
             return true;

@@ -14,7 +14,7 @@ use crate::{
     evidence::clamped_padding,
     hit_box::HitBox,
     query_result::{Miss, TargetHit},
-    target::UnitRay,
+    unit_ray::UnitRay,
 };
 
 /// Distance in metres within which a point counts as on a surface.

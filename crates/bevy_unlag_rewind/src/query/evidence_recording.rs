@@ -9,7 +9,7 @@ use crate::{
     hit_boxes::HitBoxes,
     query_result::Miss,
     table::Probe,
-    target::UnitRay,
+    unit_ray::UnitRay,
 };
 
 impl Rewound<'_, '_, '_> {

@@ -6,11 +6,13 @@ use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::shape::Cuboid;
 use bevy_unlag_core::LimbPoses;
 
-use super::{Rewound, overlap::around, validity};
+use super::{Rewound, overlap::around};
 use crate::{
     convex_cast::parry_pose,
     query_result::{Miss, TargetHit},
-    target::{Body, UnitRay},
+    target::Body,
+    unit_ray::UnitRay,
+    validity,
     world::WorldHit,
 };
 use wedge::{Wedge, Wedges};

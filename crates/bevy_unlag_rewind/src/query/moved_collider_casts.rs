@@ -1,6 +1,6 @@
 //! Ray casts with the moving collider backend. Feature `moved_colliders`.
 
-use bevy::math::Isometry3d;
+use bevy::{math::Isometry3d, prelude::*};
 use bevy_unlag_core::LimbPoses;
 
 use super::{
@@ -10,9 +10,27 @@ use super::{
 use crate::{
     moved_colliders::{ColliderMover, MovedColliders, MovedPoses, RewindBackend, Traced},
     query_result::Miss,
-    target::{Body, HeadPriorityHit, UnitRay, hit_on},
+    system_sets::RewindSystems,
+    table,
+    target::{Body, HeadPriorityHit, hit_on},
+    unit_ray::UnitRay,
     view::RewindTime,
 };
+
+pub(crate) fn plugin(app: &mut App) {
+    app.init_resource::<RewindBackend>().init_resource::<MovedColliders>().add_systems(
+        FixedPostUpdate,
+        update_colliders.after(table::update_table).in_set(RewindSystems::UpdateTable),
+    );
+}
+
+/// Moves the colliders to the pawns' present poses, and records the poses if the backend needs them.
+fn update_colliders(backend: Res<RewindBackend>, moved: Res<MovedColliders>, query: RewindQuery) {
+    match *backend {
+        RewindBackend::Table => moved.lock().clear(),
+        RewindBackend::MoveColliders(poses) => query.place_targets(&mut moved.lock(), poses),
+    }
+}
 
 /// Iterates over the world poses of a body's boxes.
 fn boxes(body: &Body<'_>, room: &mut LimbPoses) -> impl Iterator<Item = (usize, Isometry3d)> {

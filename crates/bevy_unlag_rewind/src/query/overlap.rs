@@ -4,13 +4,14 @@ use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::{query::intersection_test, shape::Cuboid};
 use bevy_unlag_core::LimbPoses;
 
-use super::{Rewound, validity};
+use super::Rewound;
 use crate::{
     convex_cast::parry_pose,
     hit_box::{HitBox, HitGroup},
     query_result::{Miss, TargetHit},
     table::Probe,
     target::{Body, is_nearer},
+    validity,
 };
 
 /// Box of a body with its point nearest to a query point.

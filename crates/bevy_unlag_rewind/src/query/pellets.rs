@@ -12,7 +12,8 @@ use crate::{
     hit_box::HitGroup,
     query_result::{Miss, TargetHit},
     swept_bounds::SweptBounds,
-    target::{FirstHit, UnitRay},
+    target::FirstHit,
+    unit_ray::UnitRay,
     world::WorldHit,
 };
 

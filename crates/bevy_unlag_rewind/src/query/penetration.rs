@@ -7,7 +7,7 @@ use super::Rewound;
 use crate::{
     query_result::{Miss, TargetHit},
     table::Probe,
-    target::UnitRay,
+    unit_ray::UnitRay,
     world::WorldHit,
 };
 

@@ -3,14 +3,16 @@
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, NetId};
 
-use super::{Rewound, rewound::MissReason, validity};
+use super::{Rewound, rewound::MissReason};
 use crate::{
     bounding_spheres::BoundingSpheres4,
     hit_box::HitGroup,
     hit_boxes::HitBoxes,
     query_result::{Miss, TargetHit},
     table::Probe,
-    target::{Body, BodyHits, FirstHit, HeadPriorityHit, UnitRay},
+    target::{Body, BodyHits, FirstHit, HeadPriorityHit},
+    unit_ray::UnitRay,
+    validity,
 };
 
 /// All targets near a place at one moment, with posed limbs, for any number of rays. Keep it in a

@@ -7,13 +7,11 @@ mod step;
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, SUB_TICKS, ViewTime};
 
-use super::{
-    Rewound,
-    ray_bundle::{passes_box, way},
-    validity,
-};
+use super::Rewound;
 use crate::{
     query_result::{Miss, TargetHit},
+    unit_ray::UnitRay,
+    validity,
     world::{NearbyColliders, WorldHit},
 };
 pub(crate) use flight_step::{BallPath, is_continuous};
@@ -164,7 +162,7 @@ impl Rewound<'_, '_, '_> {
         tick: f32,
         path: impl Fn(f32) -> Vec3,
     ) -> Option<NearbyColliders> {
-        let chord = way(path(0.0), path(end));
+        let chord = UnitRay::between(path(0.0), path(end));
         let mut bulge = 0.0_f32;
         for step in 1..=(end / tick).ceil() as usize + 1 {
             let point = path((step as f32 * tick).min(end));
@@ -178,6 +176,6 @@ impl Rewound<'_, '_, '_> {
         // Steps may begin at other moments than the samples, and between them the path may bulge a little
         // more.
         let reach = radius + bulge * 1.5 + 0.1;
-        Some(self.query.world.gather(|low, high| passes_box(&chord, reach, low, high)))
+        Some(self.query.world.gather(|low, high| chord.passes_box(reach, low, high)))
     }
 }

@@ -1,8 +1,8 @@
 //! Batch of rays with a common origin, tested together against boxes.
 
-use bevy::math::{Vec3, Vec3A, Vec4};
+use bevy::math::{Vec3A, Vec4};
 
-use crate::{shape::ray_box, swept_bounds::SweptBounds, table::Probe, target::UnitRay};
+use crate::{swept_bounds::SweptBounds, table::Probe};
 
 /// Minimum cosine between a ray and the common axis, for the bundle to have such an axis.
 const NARROW: f32 = 0.2;
@@ -119,16 +119,4 @@ impl Block {
         }
         enter.cmple(leave).bitmask()
     }
-}
-
-/// Returns whether a sphere of `radius` intersects an axis-aligned box along its path.
-pub(crate) fn passes_box(way: &UnitRay, radius: f32, low: Vec3A, high: Vec3A) -> bool {
-    let half = (high - low) * 0.5 + radius + 1e-3;
-    ray_box(way.origin - (low + high) * 0.5, way.direction, half).is_some_and(|at| at <= way.max)
-}
-
-/// Returns the ray from one point to another; with a length of zero it has an arbitrary direction.
-pub(crate) fn way(from: Vec3, to: Vec3) -> UnitRay {
-    let (direction, max) = (to - from).try_normalize().map_or((Vec3::X, 0.0), |d| (d, from.distance(to)));
-    UnitRay { origin: from.into(), direction: direction.into(), max }
 }

@@ -7,14 +7,16 @@ use bevy_unlag_core::{
     BaseView, LimbPoses, MAX_LIMBS, NetId, PoseSample, ProxySmoothing, ViewStamp, ViewTime,
 };
 
-use super::{Moment, RewindQuery, validity};
+use super::{Moment, RewindQuery};
 use crate::{
     history::FrameHistory,
     query_result::{Miss, RewoundTime, TargetHit},
     swept_bounds::SweptBounds,
     table::{Probe, RowKey},
-    target::{Body, FirstHit, HeadPriorityHit, Target, UnitRay},
+    target::{Body, FirstHit, HeadPriorityHit, Target},
     target_entry::{DespawnedTarget, TargetEntry},
+    unit_ray::UnitRay,
+    validity,
     view::RewindFilter,
     world::{NearestObstacle, Occluder, WorldHit},
 };

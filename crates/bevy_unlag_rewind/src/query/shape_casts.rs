@@ -4,14 +4,16 @@ use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::shape::{Ball, Capsule, Shape as ParryShape};
 use bevy_unlag_core::LimbPoses;
 
-use super::{Rewound, validity};
+use super::Rewound;
 use crate::{
     convex_cast::{cast_convex, parry_pose},
     hit_box::HitGroup,
     query_result::{Miss, TargetHit},
     shape::Shape,
     table::Probe,
-    target::{Body, HeadPriorityHit, Nearest, UnitRay, is_nearer},
+    target::{Body, HeadPriorityHit, Nearest, is_nearer},
+    unit_ray::UnitRay,
+    validity,
     world::{NearestObstacle, WorldHit},
 };
 

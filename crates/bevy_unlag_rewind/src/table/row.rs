@@ -7,7 +7,7 @@ use super::LANES;
 use crate::{
     shape::ray_box,
     swept_bounds::{FAR, SweptBounds},
-    target::UnitRay,
+    unit_ray::UnitRay,
 };
 
 /// Eight boxes in two vectors of four, which compare four at a time on any CPU. Indexed by axis, then

@@ -10,8 +10,7 @@ use bevy_rapier3d::{
 use super::WorldTrace;
 use crate::{
     convex_cast::{cast_convex, parry_pose},
-    query::passes_box,
-    target::UnitRay,
+    unit_ray::UnitRay,
 };
 
 /// Fixed colliders in a region, in an array without allocation.
@@ -89,7 +88,7 @@ impl WorldTrace<'_, '_> {
             let reach = nearest.unwrap_or(way.max);
             let around = wall.compute_aabb();
             let way = UnitRay { max: reach, ..*way };
-            if !passes_box(&way, radius, around.mins.into(), around.maxs.into()) {
+            if !way.passes_box(radius, around.mins.into(), around.maxs.into()) {
                 continue;
             }
             if wall.shape().distance_to_point(wall.position(), origin, true) <= radius {

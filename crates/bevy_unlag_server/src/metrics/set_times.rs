@@ -50,6 +50,11 @@ bevy_unlag_core::named_enum! {
     }
 }
 
+/// Returns the name of a section by its number.
+pub(super) fn section_name(number: usize) -> Option<&'static str> {
+    Section::ALL.get(number).copied().map(Section::name)
+}
+
 /// Times since the server started.
 #[derive(Resource, Clone, Debug)]
 pub(super) struct SetTimes {

@@ -10,7 +10,7 @@ use bevy_unlag_core::{
 use super::BaseAnnouncement;
 use crate::{
     base::{BaseId, BaseTrack, MovementBase},
-    scene::MoverSceneSystems,
+    system_sets::MoverSceneSystems,
 };
 
 /// Ticks after a change at which it is announced. A lost message is replaced sooner than a transport repeats it.

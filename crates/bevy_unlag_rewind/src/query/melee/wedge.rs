@@ -12,7 +12,7 @@ use bevy_rapier3d::{
 };
 
 use super::MeleeArc;
-use crate::query::validity;
+use crate::validity;
 
 /// Sector of a disc of less than half a turn, centred on -Z, with the same height above and below.
 #[derive(Clone, Copy, Debug)]

@@ -6,10 +6,11 @@ use bevy_unlag_core::LimbPoses;
 
 use crate::{
     hit_box::{BodyBounds, HitGroup},
-    query::{Rewound, ray_bundle::way},
+    query::Rewound,
     query_result::TargetHit,
     table::Probe,
-    target::{Body, HeadPriorityHit, Nearest, UnitRay, is_nearer},
+    target::{Body, HeadPriorityHit, Nearest, is_nearer},
+    unit_ray::UnitRay,
     world::{NearbyColliders, NearestObstacle, Occluder, WorldHit},
 };
 
@@ -54,7 +55,7 @@ impl FlightStep<'_, '_, '_, '_> {
 
     /// Returns the first target, with the fraction of the step as the distance.
     fn target(&self, rooms: &mut (LimbPoses, LimbPoses)) -> Option<HeadPriorityHit> {
-        let way = way(self.a, self.b);
+        let way = UnitRay::between(self.a, self.b);
         let mut best: Option<HeadPriorityHit> = None;
         let (origin, direction, max) = (way.origin, way.direction, way.max);
         let probe = Probe::Ray { origin, direction, max, radius: self.radius };
@@ -79,7 +80,7 @@ impl FlightStep<'_, '_, '_, '_> {
 
     /// Returns the first obstacle within a fraction of the step, with that fraction as the distance.
     fn world(&self, reach: f32) -> Option<WorldHit> {
-        let way = way(self.a, self.b);
+        let way = UnitRay::between(self.a, self.b);
         let length = way.max.max(1e-9);
         let (origin, direction, max) = (self.a, Vec3::from(way.direction), way.max * reach);
         let world = &self.then.query.world;
@@ -170,7 +171,7 @@ impl BallPath {
     pub fn meets_occluder(&self, occluder: &Occluder, pose: Isometry3d, later: Isometry3d) -> Option<f32> {
         let size = occluder.shape.raw.compute_local_bounding_sphere();
         let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
-        if !way(self.a, self.b).passes(pose.translation, reach) {
+        if !UnitRay::between(self.a, self.b).passes(pose.translation, reach) {
             return None;
         }
         let goes = later.translation.distance(pose.translation) <= LEAP;
@@ -209,7 +210,7 @@ impl Moving {
     /// Returns the line from `a` to `b` in this frame.
     fn line(&self, a: Vec3, b: Vec3) -> UnitRay {
         let (a, b) = (self.back * (Vec3A::from(a) - self.from), self.back * (Vec3A::from(b) - self.to));
-        way(a.into(), b.into())
+        UnitRay::between(a.into(), b.into())
     }
 }
 

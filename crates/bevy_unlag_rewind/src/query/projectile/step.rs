@@ -4,11 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::LimbPoses;
 
 use super::flight_step::{FlightStep, StepHit};
-use crate::{
-    query::{Rewound, validity},
-    query_result::TargetHit,
-    world::NearbyColliders,
-};
+use crate::{query::Rewound, query_result::TargetHit, validity, world::NearbyColliders};
 
 /// Hit of a projectile in a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
