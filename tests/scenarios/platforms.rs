@@ -22,7 +22,7 @@ use crate::{seconds, state};
 /// The rider's pawn. The others are numbered from here on, and watch from a balcony.
 const RIDER: NetId = NetId(1);
 const LIFT: BaseId = BaseId(3);
-/// Where the rider spawns, a little above the lift.
+/// Spawn point of the rider, a little above the lift.
 const SEAT: Vec3 = Vec3::new(0.0, 0.3, 0.0);
 const BOTTOM: f32 = 0.1;
 const TOP: f32 = 5.1;

@@ -194,7 +194,7 @@ impl Worker {
         }
         match answer {
             Err(SdkError::NoAnswer(error)) => {
-                warn!(target: LOG, %error, "the Agones sidecar does not answer; requests are made again");
+                warn!(target: LOG, %error, "the Agones sidecar does not answer; requests are repeated");
             }
             _ => info!(target: LOG, "the Agones sidecar answers"),
         }

@@ -2,7 +2,8 @@
 //!
 //! * [`ServerLifeCyclePlugin`]: the resource [`ServerState`], which games read and write. A drain lets nobody in,
 //!   informs the players, and ends the app.
-//! * [`SignalPlugin`]: SIGTERM and SIGINT start a drain, SIGHUP reloads. [`StopSignal`] is for programs that are no apps.
+//! * [`SignalPlugin`]: SIGTERM and SIGINT start a drain, SIGHUP reloads. [`StopSignal`] is for programs that are no
+//!   apps.
 //! * [`WatchdogPlugin`]: a thread that notices when the app's updates stand still; [`ServerHealth`] is for monitors.
 //! * `MetricsPlugin`, with the feature `metrics`: metrics for Prometheus and the health of the server, over HTTP.
 //! * `AdminPlugin`, with the feature `admin`: an operator sees players, kicks, bans, changes the map and drains, over a

@@ -120,7 +120,7 @@ impl Heart {
 struct Heartbeat {
     /// Number of updates.
     beats: AtomicU64,
-    /// Index in [`PLACES`] of what is running.
+    /// Index in [`PLACES`] of the current place.
     place: AtomicUsize,
     /// Time without an update after which the app is stalled, in ms.
     limit: AtomicU64,

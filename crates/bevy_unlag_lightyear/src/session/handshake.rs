@@ -222,7 +222,7 @@ fn receive_hello(
                     }
                 }
                 hello => {
-                    // What is not readable is most likely another message: see `missing_hello`.
+                    // An unreadable message is most likely not a hello: see `missing_hello`.
                     if hello.is_err() || server == version.0 {
                         missing_hello::report(&mut diagnostics);
                     }

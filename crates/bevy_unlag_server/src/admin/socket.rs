@@ -141,7 +141,7 @@ impl AdminFile {
     }
 }
 
-/// Removes the admin file of an earlier run. What is no admin file stays.
+/// Removes the admin file of an earlier run. Other files stay.
 fn remove_old(file: &Path) -> io::Result<()> {
     match read_file(file, MAX_FILE_BYTES) {
         Ok(bytes) if AdminFile::parse(&bytes).is_some() => fs::remove_file(file),

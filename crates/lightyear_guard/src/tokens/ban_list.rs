@@ -83,8 +83,8 @@ impl BanList {
     /// Longest duration of a ban: ten years.
     const LONGEST: Duration = Duration::from_secs(315_360_000);
 
-    /// Bans a client or a host from now on; a ban that it has already ends at the new time. Returns false if the list is
-    /// full, and then changes nothing.
+    /// Bans a client or a host from now on; a ban that it has already ends at the new time. Returns false if the list
+    /// is full, and then changes nothing.
     #[must_use]
     pub fn ban(&mut self, target: BanTarget, duration: Duration) -> bool {
         let now = clock::monotonic();

@@ -151,7 +151,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     game.apps_mut().for_each(|app| *app.world_mut().resource_mut::<Shown>() = Shown::default());
     game.clients[0].world_mut().resource_mut::<Acts>().0 = true;
     game.run(TICK * PERIOD * uses);
-    // The player stops, and what was sent last arrives.
+    // The player stops, and the last messages arrive.
     game.clients[0].world_mut().resource_mut::<Acts>().0 = false;
     game.run(Duration::from_secs(6));
     let apps: Vec<&Shown> = game.apps_mut().map(|app| app.world().resource::<Shown>()).collect();
@@ -166,7 +166,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         }
         figures.add_noted(double_key, double as f64, format!("{expected} {what}"))?;
         figures.add(lost_key, lost as f64)?;
-        // What the server tells everybody the owner has shown already, and the bystander lacks what is lost.
+        // The owner has already shown the events that the server sends to all, and the bystander lacks the lost ones.
         let [owner, bystander] = [1, 2].map(|index| apps[index].told(is_dash));
         figures.add(format!("control_{double_key}"), owner as f64)?;
         figures.add(format!("control_{lost_key}"), shown[0].len().saturating_sub(bystander) as f64)?;

@@ -20,9 +20,9 @@ use super::{
 };
 use crate::clock::{self, Instant};
 
-/// Time without a frame of the app after which the thread reads in its place, and how often it looks. Frames of a server
-/// are shorter, so the thread mostly sleeps; in twice the time a flood of 10,000 datagrams a second fills the system's
-/// default buffer on Linux.
+/// Time without a frame of the app after which the thread reads in its place, and how often it looks. Frames of a
+/// server are shorter, so the thread mostly sleeps; in twice the time a flood of 10,000 datagrams a second fills the
+/// system's default buffer on Linux.
 const INTERVAL: Duration = Duration::from_millis(10);
 /// Datagrams that the thread reads before it lets the app have the queue.
 const ROUND: usize = 256;
