@@ -222,7 +222,7 @@ fn assert_drawn_in_place(game: &mut SteppedApps, client: usize, frames: usize) {
 }
 
 /// Asserts that the server confirmed what a client's screen showed of its shots, and nothing else.
-fn assert_judged_as_drawn(game: &SteppedApps, client: usize) {
+fn assert_resolved_as_drawn(game: &SteppedApps, client: usize) {
     let world = game.clients[client].world();
     let now = world.resource::<CurrentTick>().0;
     let (mut hits, mut misses) = (0, 0);
@@ -274,7 +274,7 @@ fn shots_at_the_rider_of_a_called_lift_are_confirmed() {
         call(&mut game, up);
         game.run(seconds(3.0));
     }
-    assert_judged_as_drawn(&game, 1);
+    assert_resolved_as_drawn(&game, 1);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn character_of_the_server_is_drawn_and_shot_on_a_called_lift() {
         assert!((feet - height - 0.1 - 0.022).abs() < 0.01, "{feet} m on a lift at {height} m");
     }
     assert_drawn_in_place(&mut game, 0, 1_000);
-    assert_judged_as_drawn(&game, 0);
+    assert_resolved_as_drawn(&game, 0);
 }
 
 #[test]

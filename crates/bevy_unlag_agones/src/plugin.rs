@@ -5,11 +5,11 @@ use bevy_unlag_server::{ServerHealth, ServerLifeCyclePlugin, ServerState, Watchd
 use checked_ron::OneLine;
 
 use crate::{
-    LOG,
     allocation::AgonesAllocation,
     config::{AgonesConfig, PORT_VARIABLE, address_from_environment},
     connection::Agones,
     game_server::{ALLOCATED, GameServer},
+    log_target::LOG,
     players,
     sdk_client::Command,
 };

@@ -7,8 +7,8 @@ use bevy::prelude::*;
 use bevy_unlag_server::ServerHealth;
 
 use crate::{
-    LOG,
     config::AgonesConfig,
+    log_target::LOG,
     retry_delay::RetryDelay,
     sdk_client::{Command, SdkClient, SdkError},
     shared_state::Shared,

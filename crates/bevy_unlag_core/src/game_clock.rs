@@ -11,6 +11,7 @@ use bevy::{prelude::*, time::TimeSystems};
 /// `bevy_unlag_lightyear` sets its speed: on a server to that of its game, on a client to the one that the server has
 /// announced, and on a client also its [`steering`](Self::steering). With another transport the game does so, on both
 /// sides.
+#[doc(alias = "global time dilation")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct GameClock {

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_fault_is_reported_once_and_none_while_disabled() {
+    fn each_issue_is_reported_once_and_none_while_disabled() {
         let mut diagnostics = SetupDiagnostics::default();
         for message in ["first", "second"] {
             diagnostics.report(SetupIssue::Physics, || message.to_owned());

@@ -36,6 +36,8 @@ pub struct Occluder {
 }
 
 /// Hit of a ray on the world.
+#[doc(alias = "FHitResult")]
+#[doc(alias = "trace_t")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WorldHit {
     /// Distance along the ray, in metres.
@@ -87,6 +89,8 @@ impl NearestObstacle {
 }
 
 /// Static world geometry: every fixed rapier collider, except sensors.
+#[doc(alias = "LineTrace")]
+#[doc(alias = "UTIL_TraceLine")]
 #[derive(SystemParam)]
 pub struct WorldTrace<'w, 's> {
     rapier: ReadRapierContext<'w, 's>,

@@ -17,6 +17,7 @@ mod console;
 #[cfg(feature = "metrics")]
 mod http;
 mod life_cycle;
+mod log_target;
 #[cfg(feature = "metrics")]
 mod metrics;
 #[cfg(any(feature = "admin", feature = "metrics"))]
@@ -40,6 +41,3 @@ pub use request_server::{RequestForm, RequestId, RequestLimits, RequestServer};
 pub use signals::{ReloadSettings, SignalPlugin, StopSignal};
 pub use tick_runner::{TickRunnerPlugin, run_by_ticks, time_to_next_tick};
 pub use watchdog::{ServerHealth, WatchdogConfig, WatchdogPlugin};
-
-/// Target of log lines, the same as for the other lines about the server.
-const LOG: &str = "bevy_unlag::server";

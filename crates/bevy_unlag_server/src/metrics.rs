@@ -27,8 +27,8 @@ use std::{
 use bevy::prelude::*;
 
 use crate::{
-    LOG,
     life_cycle::{ServerLifeCyclePlugin, ServerState},
+    log_target::LOG,
     request_server::RequestServer,
     watchdog::{ServerHealth, WatchdogPlugin},
 };

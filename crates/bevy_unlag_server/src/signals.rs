@@ -8,8 +8,10 @@ use std::{io, sync::Arc};
 use bevy::prelude::*;
 
 #[cfg(unix)]
-use crate::LOG;
-use crate::life_cycle::{ServerLifeCyclePlugin, ServerState};
+use crate::{
+    life_cycle::{ServerLifeCyclePlugin, ServerState},
+    log_target::LOG,
+};
 
 /// The operator wants keys and settings to be read again: SIGHUP, with [`SignalPlugin::reloads`].
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]

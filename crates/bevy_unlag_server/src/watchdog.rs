@@ -16,7 +16,7 @@ use bevy::{
     prelude::*,
 };
 
-use crate::LOG;
+use crate::log_target::LOG;
 
 /// Interval at which the thread looks.
 const PERIOD: Duration = Duration::from_millis(100);

@@ -19,7 +19,7 @@ mod file;
 #[cfg(feature = "bevy")]
 mod loader;
 #[doc(hidden)]
-pub mod mangle;
+pub mod broken_text;
 mod one_line;
 mod text_encoding;
 

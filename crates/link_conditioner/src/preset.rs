@@ -48,6 +48,7 @@ pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
 /// assert_eq!(presets.named("lan").map(|preset| preset.up.latency.as_millis()), Some(2));
 /// # Ok::<(), link_conditioner::RonError>(())
 /// ```
+#[doc(alias = "NetEmulation profiles")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkPresets(Vec<LinkPreset>);
 

@@ -14,7 +14,7 @@ use checked_ron::{OneLine, read_file};
 use lightyear_guard::{BanTarget, LogConfig, ServerKey};
 
 use super::{ADMIN, AdminAnswer, AdminCommand, AdminRequest};
-use crate::{RequestForm, RequestId, RequestLimits, RequestServer};
+use crate::request_server::{RequestForm, RequestId, RequestLimits, RequestServer};
 
 /// First line of an admin file.
 const HEADER: &str = "bevy_unlag admin 1";

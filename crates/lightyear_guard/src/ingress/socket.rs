@@ -3,8 +3,8 @@
 //! lightyear's own socket spawns an entity for the first datagram of every address, whatever it contains,
 //! remembers the address for ever, and reads for as long as datagrams arrive: 50 µs and some kilobytes per
 //! junk datagram of a flood. This socket checks datagrams of unknown addresses first. Only a client that holds a
-//! valid token and answers a challenge gets a link: [`strangers`]. Requests are limited per second and per host, and
-//! an address is forgotten together with its link.
+//! valid token and answers a challenge gets a link: [`unconnected_addresses`]. Requests are limited per second and per
+//! host, and an address is forgotten together with its link.
 //!
 //! Datagrams that arrive while the app stands still wait in a bounded queue, in which players have a share of their
 //! own: [`receive_queue`], [`receive_thread`].
@@ -12,7 +12,7 @@
 mod bound_socket;
 mod receive_queue;
 mod receive_thread;
-mod strangers;
+mod unconnected_addresses;
 
 use core::time::Duration;
 use std::{net::SocketAddr, sync::Arc};
@@ -28,7 +28,7 @@ use self::{
     bound_socket::{BoundSocket, mapped},
     receive_queue::Datagram,
     receive_thread::{ReceiveThread, SocketReader},
-    strangers::{Admission, Strangers},
+    unconnected_addresses::{Admission, Strangers},
 };
 use super::{
     IngressLimits, IngressRefusal, IngressStats, pending_links::PendingLink, token_bucket::TokenBucket,

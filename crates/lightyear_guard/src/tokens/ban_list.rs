@@ -69,6 +69,7 @@ impl FromStr for BanTarget {
 /// before the game sees them, in development mode too. Only servers read it. A ban ends no connection; see
 /// [`Kick`](crate::Kick). It lasts for this run of the server: bans that should last longer belong to the matchmaker,
 /// which issues no more tokens then.
+#[doc(alias = "banid")]
 #[derive(Resource, Clone, Debug, Default, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct BanList {
