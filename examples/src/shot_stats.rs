@@ -260,7 +260,8 @@ mod tests {
         let mut shot_stats = ShotStats::default();
         let of = |id, group, times| core::iter::repeat_n((NetId(id), group), times);
         let drawn = of(1, HitGroup::Body, 5).chain(of(2, HitGroup::Limb, 2)).collect();
-        let confirmed = of(1, HitGroup::Body, 4).chain(of(1, HitGroup::Head, 1)).chain(of(2, HitGroup::Limb, 2));
+        let confirmed =
+            of(1, HitGroup::Body, 4).chain(of(1, HitGroup::Head, 1)).chain(of(2, HitGroup::Limb, 2));
         shot_stats.fire(Tick(1), 12, 0.0);
         shot_stats.draw(Tick(1), drawn);
         let result = ShotResult::Hit(confirmed.collect());

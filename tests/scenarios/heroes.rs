@@ -49,7 +49,11 @@ fn use_abilities(
 #[derive(Resource, Default)]
 struct DisplayedEvents(HashMap<NetId, [usize; 2]>);
 
-fn count_shown(mut cues: MessageReader<PawnEvent<HeroCue>>, ids: Query<&NetId>, mut shown: ResMut<DisplayedEvents>) {
+fn count_shown(
+    mut cues: MessageReader<PawnEvent<HeroCue>>,
+    ids: Query<&NetId>,
+    mut shown: ResMut<DisplayedEvents>,
+) {
     for cue in cues.read() {
         let id = ids.get(cue.pawn).expect("a pawn has an id");
         shown.0.entry(*id).or_default()[usize::from(matches!(cue.event, HeroCue::Second(_)))] += 1;

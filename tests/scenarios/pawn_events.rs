@@ -34,12 +34,15 @@ struct DisplayedEvents {
 }
 
 fn game(app: &mut App) {
-    app.init_resource::<DisplayedEvents>().add_systems(Last, record).add_systems(Startup, |mut commands: Commands| {
-        commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
-        // A pool at the side.
-        let pool = MoveVolume::water(VolumeId(1));
-        commands.spawn((pool, Collider::cuboid(10.0, 3.0, 10.0), Transform::from_xyz(100.0, 3.0, 0.0)));
-    });
+    app.init_resource::<DisplayedEvents>().add_systems(Last, record).add_systems(
+        Startup,
+        |mut commands: Commands| {
+            commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+            // A pool at the side.
+            let pool = MoveVolume::water(VolumeId(1));
+            commands.spawn((pool, Collider::cuboid(10.0, 3.0, 10.0), Transform::from_xyz(100.0, 3.0, 0.0)));
+        },
+    );
 }
 
 fn record(
@@ -56,7 +59,8 @@ fn record(
     }
     let in_custom = modes.iter().filter(|(id, mode)| id.0 == 1 && matches!(**mode, MovementMode::Custom(_)));
     displayed.custom_frames += in_custom.count();
-    displayed.dashes += dashes.read().filter(|dash| pawns.get(dash.pawn).is_ok_and(|(id, _)| id.0 == 1)).count();
+    displayed.dashes +=
+        dashes.read().filter(|dash| pawns.get(dash.pawn).is_ok_and(|(id, _)| id.0 == 1)).count();
 }
 
 fn server(force_corrections: bool) -> App {

@@ -138,11 +138,7 @@ impl Snapshot {
             base,
             position: Self::position_units(local),
             velocity: Self::velocity_units(velocity),
-            yaw: if turns {
-                self.yaw.wrapping_sub(angle_to_units(heading(pose.rotation)))
-            } else {
-                self.yaw
-            },
+            yaw: if turns { self.yaw.wrapping_sub(angle_to_units(heading(pose.rotation))) } else { self.yaw },
             turns_with_base: turns,
             ..self
         }

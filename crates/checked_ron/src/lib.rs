@@ -14,12 +14,12 @@
 //! understands byte order marks, and [`OneLine`] shows a foreign text within a line.
 
 mod bounded_read;
+#[doc(hidden)]
+pub mod broken_text;
 mod error;
 mod file;
 #[cfg(feature = "bevy")]
 mod loader;
-#[doc(hidden)]
-pub mod broken_text;
 mod one_line;
 mod text_encoding;
 

@@ -148,13 +148,15 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         game.run(Duration::from_secs(4));
     }
     // The landing after the spawn was before the bystander had joined.
-    game.apps_mut().for_each(|app| *app.world_mut().resource_mut::<DisplayedEvents>() = DisplayedEvents::default());
+    game.apps_mut()
+        .for_each(|app| *app.world_mut().resource_mut::<DisplayedEvents>() = DisplayedEvents::default());
     game.clients[0].world_mut().resource_mut::<Acts>().0 = true;
     game.run(TICK * PERIOD * uses);
     // The player stops, and the last messages arrive.
     game.clients[0].world_mut().resource_mut::<Acts>().0 = false;
     game.run(Duration::from_secs(6));
-    let apps: Vec<&DisplayedEvents> = game.apps_mut().map(|app| app.world().resource::<DisplayedEvents>()).collect();
+    let apps: Vec<&DisplayedEvents> =
+        game.apps_mut().map(|app| app.world().resource::<DisplayedEvents>()).collect();
     for (is_dash, [double_key, lost_key], what) in [
         (true, ["ability_double_effects", "ability_lost_effects"], "uses"),
         (false, ["events_doubled", "events_lost"], "jumps and landings"),
