@@ -30,10 +30,10 @@ use crate::{model_index::ModelIndex, pawn::ReplicatedPawn};
 /// interval, a quarter of a millisecond with 64 players. It may be changed at any time.
 ///
 /// Pawns with replicated components of the game's own are never parked, so that these go on to replicate: register
-/// values that rarely change as a pawn state with `add_pawn_state` instead. A pawn resumes for a moment when its owner or its
-/// visibility changes, and all do when a client joins. A game that sets visibility or control in [`PostUpdate`] orders
-/// these systems before lightyear's `ReplicationSystems::Send`. A game that pauses the replication of pawns itself
-/// removes [`ParkedPawn`] as well, or disables parking.
+/// values that rarely change as a pawn state with `add_pawn_state` instead. A pawn resumes for a moment when its owner
+/// or its visibility changes, and all do when a client joins. A game that sets visibility or control in [`PostUpdate`]
+/// orders these systems before lightyear's `ReplicationSystems::Send`. A game that pauses the replication of pawns
+/// itself removes [`ParkedPawn`] as well, or disables parking.
 #[doc(alias = "NetDormancy")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]

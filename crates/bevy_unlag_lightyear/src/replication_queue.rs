@@ -214,9 +214,9 @@ fn limit(
     let (clients, waiting) = kicked;
     if clients > 0 {
         error!(
-            "for {OVERFLOW_SECONDS} s, up to {waiting} bytes of replicated spawns, insertions and removals wait for \
-             each of {clients} clients, more than MessageLimits::replication_queue: disconnecting them. Insert and remove \
-             replicated components less often, or raise DownlinkBudget"
+            "for {OVERFLOW_SECONDS} s, up to {waiting} bytes of replicated spawns, insertions and removals wait \
+             for each of {clients} clients, more than MessageLimits::replication_queue: disconnecting them. Insert and \
+             remove replicated components less often, or raise DownlinkBudget"
         );
     }
 }
