@@ -1,5 +1,5 @@
-"""Runs a client of Agones' REST interface that others have written, PyPI's agones-python-sdk, against the stand-in: what it
-sends is understood, and what it gets is what it expects. Usage: agones_client.py ADDRESS"""
+"""Runs a client of Agones' REST interface that others have written, PyPI's agones-python-sdk, against the stand-in: its
+requests are understood, and it gets the answers that it expects. Usage: agones_client.py ADDRESS"""
 
 import json
 import sys

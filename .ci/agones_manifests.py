@@ -1,4 +1,7 @@
-"""Checks the manifests of deploy/agones with their schema. Usage: agones_manifests.py FOLDER. Needs PyYAML and jsonschema."""
+"""Checks the manifests of deploy/agones with their schema. Needs PyYAML and jsonschema.
+
+Usage: agones_manifests.py FOLDER
+"""
 
 import copy
 import json

@@ -3,10 +3,10 @@
 
 usage: .ci/mutants sample    (which makes the copy of HEAD that this script changes)
 
-cargo-mutants lists the mutants of a crate. They are sorted by name, shuffled by Python's generator with the seed SEED, and
-the first VIABLE that compile are the sample. Each becomes a branch on the environment variable UNLAG_MUTANT, so that the
-tests are built once. A mutant meets the tests of its own crate first, and only if all pass, the scenarios over netcode
-that touch the crate. Without a mutant, the same build must pass all of them.
+cargo-mutants lists the mutants of a crate. They are sorted by name, shuffled by Python's generator with the seed SEED,
+and the first VIABLE that compile are the sample. Each becomes a branch on the environment variable UNLAG_MUTANT, so
+that the tests are built once. A mutant meets the tests of its own crate first, and only if all pass, the scenarios over
+netcode that touch the crate. Without a mutant, the same build must pass all of them.
 """
 
 import json
@@ -38,8 +38,8 @@ SCENARIOS = {
     "bevy_unlag_smoothing": "smoothing snapshots platforms server_clock agreement components bases shooting_range "
     "session::late_joiner",
     "bevy_unlag_rewind": "agreement fire teams platforms gravity shooting_range heroes weapon_data",
-    "bevy_unlag_weapons": "fire agreement held_weapon teams shot_messages gravity passengers heroes faults::held_trigger "
-    "session::restart weapon_data",
+    "bevy_unlag_weapons": "fire agreement held_weapon teams shot_messages gravity passengers heroes "
+    "faults::held_trigger session::restart weapon_data",
 }
 # All packages: a part of the workspace would build Bevy again with other features.
 TESTS = ("--release", "--workspace", "--lib", "--tests")
@@ -61,7 +61,8 @@ def cargo(*arguments, **options):
     command, *rest = arguments
     before = ["nextest", "run"] if command == "nextest" else [command]
     settings = ["--config", str(tree / ".ci/cargo.toml")]
-    return subprocess.run(["cargo", *before, *settings, *rest], cwd=tree, stdin=subprocess.DEVNULL, text=True, **options)
+    command = ["cargo", *before, *settings, *rest]
+    return subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL, text=True, **options)
 
 
 def fail(text):

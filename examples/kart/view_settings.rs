@@ -41,7 +41,7 @@ pub enum Ghost {
 /// View settings.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct ViewSettings {
-    /// Which copies of the remote kart are visible.
+    /// Visibility of each copy of the remote kart.
     pub shown: [bool; MODES.len()],
     /// Whether the copies are drawn side by side, or all at their true position.
     pub side_by_side: bool,

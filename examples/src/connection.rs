@@ -13,11 +13,12 @@ use lightyear::prelude::{server::Start, *};
 
 /// UDP port of a server by default.
 pub const DEFAULT_PORT: u16 = 5_000;
-/// Netcode protocol id of this game. Versions of the game are compared separately, by [`ProtocolMismatch`](bevy_unlag::net::ProtocolMismatch).
+/// Netcode protocol id of this game. Versions of the game are compared separately, by
+/// [`ProtocolMismatch`](bevy_unlag::net::ProtocolMismatch).
 pub const PROTOCOL_ID: u64 = 0x756e_6c61_675f_6678;
 
-/// Parses a server address: `host:port`, or a host alone, which gets [`DEFAULT_PORT`]. Port 0 is refused: a server's port
-/// is known once it listens.
+/// Parses a server address: `host:port`, or a host alone, which gets [`DEFAULT_PORT`]. Port 0 is refused: a server's
+/// port is known once it listens.
 ///
 /// # Errors
 /// Returns one line that says what is wrong and what to write instead.

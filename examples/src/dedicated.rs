@@ -55,7 +55,7 @@ pub struct ServeArgs {
     /// repeated.
     #[arg(long, value_name = "ADDR", requires = "key")]
     pub public: Vec<String>,
-    /// Number of players that may play at once. Clients beyond it are told that the server is full.
+    /// Number of players that may play at once. Further clients are refused because the server is full.
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub max_players: u16,
     /// Whether the server rewinds targets to the shooter's view time (lag compensation).

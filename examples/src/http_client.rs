@@ -44,8 +44,8 @@ impl HttpService {
         Ok(Self { url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// Posts a JSON document, and returns the body of a response with a status of success. `patience` is the time to wait
-    /// for the response.
+    /// Posts a JSON document, and returns the body of a response with a status of success. `patience` is the time to
+    /// wait for the response.
     ///
     /// # Errors
     /// Returns one line: the service cannot be reached, or what it has answered.

@@ -74,8 +74,8 @@ pub(crate) fn no_answer(server: SocketAddr, has_token: bool) -> MatchEnd {
     let is_here = server.ip().is_loopback();
     EndReason::NoAnswer.because(if has_token {
         format!(
-            "no server answers this token at {server}: none runs there, it has another key than the token, or the token \
-             has expired; make one with the server's key: shooter token --key FILE --connect ADDR"
+            "no server answers this token at {server}: none runs there, it has another key than the token, or the \
+             token has expired; make one with the server's key: shooter token --key FILE --connect ADDR"
         )
     } else if is_here {
         format!(

@@ -37,7 +37,7 @@ pub struct PlayerReport {
     pub playout_ms: f64,
     /// Shot statistics.
     pub shot_stats: ShotStats,
-    /// How the match ended.
+    /// End of the match.
     pub end: MatchEnd,
 }
 
@@ -158,8 +158,8 @@ impl MatchReport {
             let percent = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
             let _ = writeln!(
                 text,
-                "{name:<6}  {:>7.1}  {:>10.1}  {:>5}  {:>4}  {:>5}  {:>7.2}  {:>6.2}  {:>9}  {:>6.0}  {:>8.0}  {:>6.1}  \
-                 {:>5}  {:>5}  {:>9}  {:>6}  {:>7}  {:>4}  {:>12}  {:>12}",
+                "{name:<6}  {:>7.1}  {:>10.1}  {:>5}  {:>4}  {:>5}  {:>7.2}  {:>6.2}  {:>9}  {:>6.0}  {:>8.0}  \
+                 {:>6.1}  {:>5}  {:>5}  {:>9}  {:>6}  {:>7}  {:>4}  {:>12}  {:>12}",
                 p.ping_ms,
                 p.playout_ms,
                 p.moves,

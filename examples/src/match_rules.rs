@@ -1,5 +1,5 @@
-//! Match of a server in a fleet: it begins when Agones allocates the server, and its rules are in the annotations of the
-//! allocation. The server stops when it is over: one match a process.
+//! Match of a server in a fleet: it begins when Agones allocates the server, and its rules are in the annotations of
+//! the allocation. The server stops when it is over: one match a process.
 
 use core::{fmt::Display, str::FromStr, time::Duration};
 
@@ -37,8 +37,8 @@ impl MatchRules {
     /// Seconds and frags by name. The first ones are the default.
     pub const PRESETS: [(&'static str, u32, u16); 2] = [("deathmatch", 600, 30), ("duel", 300, 10)];
 
-    /// Reads the annotations of an allocation: a preset, values that differ from it, and the name of the match. What is
-    /// not valid is left out, with a line in the log.
+    /// Reads the annotations of an allocation: a preset, values that differ from it, and the name of the match.
+    /// Invalid ones are left out, with a line in the log.
     #[must_use]
     pub fn from_allocation(allocation: &AgonesAllocation) -> Self {
         let preset = read(allocation, RULES, |name| {

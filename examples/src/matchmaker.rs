@@ -106,8 +106,8 @@ fn fill_seconds(text: &str) -> Result<f64, String> {
 /// Takes requests until SIGTERM or Ctrl-C. Then parties are refused, and the servers that it has started are drained.
 ///
 /// # Errors
-/// Returns one line when the keys cannot be read, the address is taken, there is no server program, or signals cannot be
-/// handled.
+/// Returns one line when the keys cannot be read, the address is taken, there is no server program, or signals cannot
+/// be handled.
 pub fn serve(args: &MatchmakerArgs) -> Result<(), String> {
     let stop = StopSignal::register().map_err(|error| format!("signals cannot be handled: {error}"))?;
     let fleet = match &args.fleet_key {
@@ -223,7 +223,8 @@ impl Service {
         is_busy
     }
 
-    /// Refuses all parties, and drains the servers, as one turn of a stop that began at `began`. Returns whether it is over.
+    /// Refuses all parties, and drains the servers, as one turn of a stop that began at `began`. Returns whether it is
+    /// over.
     fn stop(&mut self, began: Instant, now: Instant) -> bool {
         self.is_stopping = true;
         for (id, answer) in self.matches.refuse_all(STOPPING) {

@@ -152,16 +152,16 @@ impl ShotStats {
             self.reasons[why as usize] += open.rounds;
             return;
         }
-        let judged =
+        let counts =
             HitCounts { confirmed: count(&hits), agreed: count_agreeing(&shown, &hits), ..default() };
-        self.confirmed += judged.confirmed;
-        self.agreed += judged.agreed;
+        self.confirmed += counts.confirmed;
+        self.agreed += counts.agreed;
         if drawn > 0 {
-            let apart = drawn - judged.agreed;
-            *(if judged.confirmed == 0 { &mut self.missed } else { &mut self.elsewhere }) += apart;
+            let apart = drawn - counts.agreed;
+            *(if counts.confirmed == 0 { &mut self.missed } else { &mut self.elsewhere }) += apart;
         }
         if verdict.clamped {
-            self.clamped += HitCounts { rounds: open.rounds, drawn, ..judged };
+            self.clamped += HitCounts { rounds: open.rounds, drawn, ..counts };
         }
     }
 
@@ -260,10 +260,11 @@ mod tests {
         let mut shot_stats = ShotStats::default();
         let of = |id, group, times| core::iter::repeat_n((NetId(id), group), times);
         let drawn = of(1, HitGroup::Body, 5).chain(of(2, HitGroup::Limb, 2)).collect();
-        let judged = of(1, HitGroup::Body, 4).chain(of(1, HitGroup::Head, 1)).chain(of(2, HitGroup::Limb, 2));
+        let confirmed =
+            of(1, HitGroup::Body, 4).chain(of(1, HitGroup::Head, 1)).chain(of(2, HitGroup::Limb, 2));
         shot_stats.fire(Tick(1), 12, 0.0);
         shot_stats.draw(Tick(1), drawn);
-        let result = ShotResult::Hit(judged.collect());
+        let result = ShotResult::Hit(confirmed.collect());
         shot_stats.count_verdict(&ShotVerdict {
             shot: Tick(1),
             result: ShotResult::Launched,

@@ -120,8 +120,8 @@ impl ServerThread {
 }
 
 /// Runs a dedicated server on `port`, with `metrics` if any and what its operator wants, and passes the bound port to
-/// `ready`. SIGTERM or Ctrl-C starts a drain, see [`SignalPlugin`]; the function returns when it is over. With the sidecar
-/// of Agones it is a server of a fleet, see [`AgonesPlugin`].
+/// `ready`. SIGTERM or Ctrl-C starts a drain, see [`SignalPlugin`]; the function returns when it is over. With the
+/// sidecar of Agones it is a server of a fleet, see [`AgonesPlugin`].
 ///
 /// # Errors
 /// Returns one line when the port is taken.
@@ -230,8 +230,8 @@ pub fn play_as(
     Ok(PlayerReport { end, ..report })
 }
 
-/// Plays scripted players in threads, each of which asks a matchmaker for a match by itself. The end of a player that did
-/// not get into a match is in its report, too.
+/// Plays scripted players in threads, each of which asks a matchmaker for a match by itself. The end of a player that
+/// did not get into a match is in its report, too.
 #[must_use]
 pub fn play_by_matchmaker(
     url: &str,

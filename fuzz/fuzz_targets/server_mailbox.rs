@@ -14,13 +14,13 @@ use bevy_unlag_prediction::PredictionConfig;
 use libfuzzer_sys::fuzz_target;
 
 #[allow(dead_code, reason = "the property tests use more of it")]
-#[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/server.rs"]
-mod server;
+#[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/monitored_server.rs"]
+mod monitored_server;
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/walker.rs"]
 mod walker;
 
-use server::{Server, TICK};
+use monitored_server::{Server, TICK};
 
 /// Maximum number of frames per script, small enough to run thousands of scripts.
 const MAX_FRAMES: u32 = 400;

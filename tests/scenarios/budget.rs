@@ -96,7 +96,7 @@ impl Game {
         world.query::<&mut Noise>().iter_mut(world).for_each(|mut noise| noise.changes += 1);
     }
 
-    /// How often each component has changed, as far as the client knows.
+    /// Number of changes of each component that the client knows.
     fn changes(&mut self) -> Vec<u32> {
         let world = self.client.world_mut();
         world.query::<&Noise>().iter(world).map(|noise| noise.changes).collect()

@@ -44,12 +44,12 @@ fn run_pair(
     (reported_issues(&server), reported_issues(&client))
 }
 
-fn issues(findings: &[ReportedIssue]) -> Vec<SetupIssue> {
-    findings.iter().map(|(issue, _)| *issue).collect()
+fn issues(reported: &[ReportedIssue]) -> Vec<SetupIssue> {
+    reported.iter().map(|(issue, _)| *issue).collect()
 }
 
 #[test]
-fn healthy_match_has_no_setup_findings_on_any_link_or_stall() {
+fn healthy_match_has_no_setup_issues_on_any_link_or_stall() {
     let bad = LinkConditions { loss: 0.2, duplication: 0.1, ..link_150() };
     for conditions in [LinkConditions::PERFECT, bad] {
         let mut game = start(MatchOptions { players: 3, conditions, host: true, ..default() });

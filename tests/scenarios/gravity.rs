@@ -1,4 +1,4 @@
-//! Shots and grenades on a planet: what screens draw is what the server finds, on its side and upside down.
+//! Shots and grenades on a planet: screens and the server agree, on its side and upside down.
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_rapier3d::prelude::{Collider, Sensor};
@@ -88,7 +88,7 @@ fn rifle_shot_at_a_drawn_target_is_confirmed_all_around_a_planet() {
     }
 }
 
-/// Where the shooter's screen drew its grenade.
+/// Path of the grenade on the shooter's screen.
 #[derive(Resource, Default)]
 struct DrawnArc(Vec<(ViewTime, Vec3)>);
 

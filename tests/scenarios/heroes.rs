@@ -47,9 +47,13 @@ fn use_abilities(
 
 /// Uses of abilities that an app has shown, by pawn and kind.
 #[derive(Resource, Default)]
-struct Shown(HashMap<NetId, [usize; 2]>);
+struct DisplayedEvents(HashMap<NetId, [usize; 2]>);
 
-fn count_shown(mut cues: MessageReader<PawnEvent<HeroCue>>, ids: Query<&NetId>, mut shown: ResMut<Shown>) {
+fn count_shown(
+    mut cues: MessageReader<PawnEvent<HeroCue>>,
+    ids: Query<&NetId>,
+    mut shown: ResMut<DisplayedEvents>,
+) {
     for cue in cues.read() {
         let id = ids.get(cue.pawn).expect("a pawn has an id");
         shown.0.entry(*id).or_default()[usize::from(matches!(cue.event, HeroCue::Second(_)))] += 1;
@@ -74,7 +78,7 @@ fn play(conditions: LinkConditions, force_corrections: f32, time: f64) -> (Match
         );
     }
     for app in played.apps_mut() {
-        app.init_resource::<Shown>().add_systems(Last, count_shown);
+        app.init_resource::<DisplayedEvents>().add_systems(Last, count_shown);
     }
     let before: Vec<_> = played.clients.iter_mut().map(|client| stats(client).corrections).collect();
     played.run(seconds(time));
@@ -114,7 +118,7 @@ fn abilities_take_effect_once_on_every_screen_at_300_ms_with_loss_and_forced_cor
         replayed.is_some_and(|moves| moves > 500),
         "the control: {replayed:?} replayed moves, {corrections:?}"
     );
-    let expected = played.server.world().resource::<Shown>().0.clone();
+    let expected = played.server.world().resource::<DisplayedEvents>().0.clone();
     let on_server = played.server.world().resource::<Uses>().0.clone();
     assert_eq!(expected.len(), 2);
     for (id, uses) in &expected {
@@ -129,7 +133,7 @@ fn abilities_take_effect_once_on_every_screen_at_300_ms_with_loss_and_forced_cor
         (abilities.first.cooldown, abilities.second.cooldown)
     };
     for index in 0..2 {
-        let shown = &played.clients[index].world().resource::<Shown>().0;
+        let shown = &played.clients[index].world().resource::<DisplayedEvents>().0;
         assert_eq!(*shown, expected, "the screen of client {index}");
         let id = own_id(&mut played.clients[index]);
         let own = cooldowns(&mut played.clients[index], id);

@@ -26,7 +26,7 @@ fn characters() -> Characters {
 
 /// Events shown by an app for the first pawn: the cue or dash, and the height at which the pawn was drawn.
 #[derive(Resource, Default)]
-struct Shown {
+struct DisplayedEvents {
     cues: Vec<(MoveCue, f32)>,
     dashes: usize,
     /// Frames in which the pawn was in a custom mode: that of the dash.
@@ -34,12 +34,15 @@ struct Shown {
 }
 
 fn game(app: &mut App) {
-    app.init_resource::<Shown>().add_systems(Last, record).add_systems(Startup, |mut commands: Commands| {
-        commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
-        // A pool at the side.
-        let pool = MoveVolume::water(VolumeId(1));
-        commands.spawn((pool, Collider::cuboid(10.0, 3.0, 10.0), Transform::from_xyz(100.0, 3.0, 0.0)));
-    });
+    app.init_resource::<DisplayedEvents>().add_systems(Last, record).add_systems(
+        Startup,
+        |mut commands: Commands| {
+            commands.spawn((Collider::cuboid(200.0, 0.5, 200.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+            // A pool at the side.
+            let pool = MoveVolume::water(VolumeId(1));
+            commands.spawn((pool, Collider::cuboid(10.0, 3.0, 10.0), Transform::from_xyz(100.0, 3.0, 0.0)));
+        },
+    );
 }
 
 fn record(
@@ -47,16 +50,17 @@ fn record(
     mut dashes: MessageReader<PawnEvent<DashCue>>,
     pawns: Query<(&NetId, Option<&DrawnPose>)>,
     modes: Query<(&NetId, &MovementMode)>,
-    mut shown: ResMut<Shown>,
+    mut displayed: ResMut<DisplayedEvents>,
 ) {
     for cue in cues.read() {
         if let Ok((NetId(1), drawn)) = pawns.get(cue.pawn) {
-            shown.cues.push((cue.event, drawn.map_or(0.0, |drawn| drawn.pose.position.y)));
+            displayed.cues.push((cue.event, drawn.map_or(0.0, |drawn| drawn.pose.position.y)));
         }
     }
     let in_custom = modes.iter().filter(|(id, mode)| id.0 == 1 && matches!(**mode, MovementMode::Custom(_)));
-    shown.custom_frames += in_custom.count();
-    shown.dashes += dashes.read().filter(|dash| pawns.get(dash.pawn).is_ok_and(|(id, _)| id.0 == 1)).count();
+    displayed.custom_frames += in_custom.count();
+    displayed.dashes +=
+        dashes.read().filter(|dash| pawns.get(dash.pawn).is_ok_and(|(id, _)| id.0 == 1)).count();
 }
 
 fn server(force_corrections: bool) -> App {
@@ -121,7 +125,7 @@ fn play(round_trip: u64, loss: f32, force_corrections: bool, seconds: u64) -> St
 struct Crouches(bool);
 
 fn count(app: &App, cue: fn(&MoveCue) -> bool) -> usize {
-    app.world().resource::<Shown>().cues.iter().filter(|(shown, _)| cue(shown)).count()
+    app.world().resource::<DisplayedEvents>().cues.iter().filter(|(shown, _)| cue(shown)).count()
 }
 
 #[test]
@@ -132,18 +136,18 @@ fn events_play_once_on_every_screen_under_loss_and_forced_corrections() {
     assert!(jumps[0] >= 17, "{jumps:?}");
     assert_eq!(jumps[0], jumps[2], "server and bystander: {jumps:?}");
     assert!(jumps[1].abs_diff(jumps[0]) <= 1, "owner: {jumps:?}");
-    let dashes = apps.map(|app| app.world().resource::<Shown>().dashes);
+    let dashes = apps.map(|app| app.world().resource::<DisplayedEvents>().dashes);
     assert!(dashes[0] >= 17, "{dashes:?}");
     assert_eq!(dashes[0], dashes[2], "{dashes:?}");
     assert!(dashes[1].abs_diff(dashes[0]) <= 1, "{dashes:?}");
-    let custom_frames = apps.map(|app| app.world().resource::<Shown>().custom_frames);
+    let custom_frames = apps.map(|app| app.world().resource::<DisplayedEvents>().custom_frames);
     assert!(custom_frames.iter().all(|frames| *frames > 10), "the mode of the dash: {custom_frames:?}");
 }
 
 #[test]
 fn bystander_hears_a_jump_when_it_sees_the_pawn_leave_the_ground() {
     let game = play(150, 0.0, false, 30);
-    let shown = &game.clients[1].world().resource::<Shown>().cues;
+    let shown = &game.clients[1].world().resource::<DisplayedEvents>().cues;
     let heights = |wanted: fn(&MoveCue) -> bool| -> Vec<f32> {
         shown.iter().filter(|(cue, _)| wanted(cue)).map(|(_, height)| *height).collect()
     };

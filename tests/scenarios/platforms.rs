@@ -22,7 +22,7 @@ use crate::{seconds, state};
 /// The rider's pawn. The others are numbered from here on, and watch from a balcony.
 const RIDER: NetId = NetId(1);
 const LIFT: BaseId = BaseId(3);
-/// Where the rider spawns, a little above the lift.
+/// Spawn point of the rider, a little above the lift.
 const SEAT: Vec3 = Vec3::new(0.0, 0.3, 0.0);
 const BOTTOM: f32 = 0.1;
 const TOP: f32 = 5.1;
@@ -222,7 +222,7 @@ fn assert_drawn_in_place(game: &mut SteppedApps, client: usize, frames: usize) {
 }
 
 /// Asserts that the server confirmed what a client's screen showed of its shots, and nothing else.
-fn assert_judged_as_drawn(game: &SteppedApps, client: usize) {
+fn assert_resolved_as_drawn(game: &SteppedApps, client: usize) {
     let world = game.clients[client].world();
     let now = world.resource::<CurrentTick>().0;
     let (mut hits, mut misses) = (0, 0);
@@ -274,7 +274,7 @@ fn shots_at_the_rider_of_a_called_lift_are_confirmed() {
         call(&mut game, up);
         game.run(seconds(3.0));
     }
-    assert_judged_as_drawn(&game, 1);
+    assert_resolved_as_drawn(&game, 1);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn character_of_the_server_is_drawn_and_shot_on_a_called_lift() {
         assert!((feet - height - 0.1 - 0.022).abs() < 0.01, "{feet} m on a lift at {height} m");
     }
     assert_drawn_in_place(&mut game, 0, 1_000);
-    assert_judged_as_drawn(&game, 0);
+    assert_resolved_as_drawn(&game, 0);
 }
 
 #[test]

@@ -54,9 +54,9 @@ fn team(app: &mut App, id: NetId) -> Option<Team> {
 /// Result of a shot at the target's chest.
 #[derive(Debug)]
 struct Outcome {
-    /// Whom the shooter's screen showed it hitting.
+    /// Pawn that it hit on the shooter's screen.
     drawn: Option<NetId>,
-    /// Where the shooter's screen and a bystander's drew it to.
+    /// Ends of the tracer on the shooter's screen and on a bystander's.
     ends: [Vec3; 2],
     result: ShotResult,
     damaged: Vec<NetId>,

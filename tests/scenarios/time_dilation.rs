@@ -331,7 +331,7 @@ fn drawn_errors(client: &Log, server: &Log, id: NetId) -> Vec<f32> {
 }
 
 #[test]
-fn shots_of_and_at_slowed_and_hastened_pawns_are_judged_as_drawn() {
+fn shots_of_and_at_slowed_and_hastened_pawns_are_resolved_as_drawn() {
     let mut game = fight(RewindMode::On);
     let server = take_log(&mut game.server);
     let (mut drawn, mut confirmed) = (0, 0);
@@ -359,7 +359,7 @@ fn shots_of_and_at_slowed_and_hastened_pawns_are_judged_as_drawn() {
     assert!(drawn > 300 && confirmed * 100 >= drawn * 99, "{confirmed} of {drawn}");
 }
 
-/// The control: judged against the present, almost half of the hits on these targets are none.
+/// The control: tested against the present, almost half of the hits on these targets are none.
 #[test]
 fn shots_at_hastened_pawns_miss_without_rewind() {
     let mut game = fight(RewindMode::Off);

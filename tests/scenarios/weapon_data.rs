@@ -96,16 +96,16 @@ fn piercing_ray_hits_the_second_target_with_less_damage_and_not_the_third() {
 }
 
 #[test]
-fn thick_ray_hits_what_a_thin_one_misses_on_screen_and_server_alike() {
+fn sphere_cast_hits_targets_that_a_ray_misses_on_screen_and_server_alike() {
     let places = [Vec3::ZERO, Vec3::new(0.0, 0.05, -10.0)];
     let beside = Vec3::new(0.7, 1.2, 0.0);
     for (prepare, hits) in [(thick as fn(&mut App), 1), (thin, 0)] {
         let mut range = ShootingRange::start(prepare, &places, 2);
         let (client, server) = fire_at(&mut range, NetId(2), beside);
         let drawn = client.fired[0].drawn().is_some();
-        let judged = matches!(client.verdicts[0].result, ShotResult::Hit(_));
+        let confirmed = matches!(client.verdicts[0].result, ShotResult::Hit(_));
         assert_eq!(
-            (drawn, judged, server.damage.len()),
+            (drawn, confirmed, server.damage.len()),
             (hits == 1, hits == 1, hits),
             "{:?}",
             client.verdicts

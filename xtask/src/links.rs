@@ -1,12 +1,12 @@
 //! Links of the documents: relative targets and the headings that anchors name. Other hosts are not asked.
 
-use std::{
-    collections::HashSet,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashSet, path::Path};
 
-use crate::{Outcome, commands::repository};
+use crate::{
+    Outcome,
+    commands::repository,
+    files::{collect, read},
+};
 
 /// Checks the links of all Markdown files of the repository.
 pub(crate) fn links(_: &[String]) -> Outcome {
@@ -21,7 +21,7 @@ pub(crate) fn links(_: &[String]) -> Outcome {
 /// A line for each link that leads nowhere.
 fn check(root: &Path) -> Result<usize, String> {
     let mut files = Vec::new();
-    collect(root, &mut files)?;
+    collect(root, |file| file.extension().is_some_and(|extension| extension == "md"), &mut files)?;
     let (mut links, mut broken) = (0, Vec::new());
     for file in &files {
         let text = read(file)?;
@@ -36,27 +36,6 @@ fn check(root: &Path) -> Result<usize, String> {
         }
     }
     if broken.is_empty() { Ok(links) } else { Err(broken.join("\n")) }
-}
-
-/// Adds the Markdown files below a folder, without build outputs and hidden folders other than `.github`.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
-    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let is_skipped = name == "target" || (name.starts_with('.') && name != ".github");
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if !is_skipped {
-                collect(&entry.path(), files)?;
-            }
-        } else if name.ends_with(".md") {
-            files.push(entry.path());
-        }
-    }
-    Ok(())
-}
-
-fn read(file: &Path) -> Result<String, String> {
-    fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// Lines outside of blocks of code, with their numbers.
@@ -123,6 +102,8 @@ fn anchors(text: &str) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -4,6 +4,8 @@
 
 mod commands;
 mod example_runs;
+mod files;
+mod line_width;
 mod links;
 mod packages;
 mod test_selection;
@@ -19,7 +21,7 @@ type Outcome = Result<(), String>;
 struct Step(&'static str, &'static str, &'static str, fn(&[String]) -> Outcome);
 
 const STEPS: &[Step] = &[
-    Step("fmt", "", "formatting", fmt),
+    Step("fmt", "", "formatting, and lines of at most 120 characters", fmt),
     Step("clippy", "", "lints of all targets with all features", clippy),
     Step("doc", "", "API documentation", doc),
     Step("test", "[CRATE | scenarios | docs] [FILTER]", "tests: all, or some", test_selection::test),
@@ -65,9 +67,10 @@ fn list(_: &[String]) -> Outcome {
     Ok(())
 }
 
-fn fmt(_: &[String]) -> Outcome {
+fn fmt(words: &[String]) -> Outcome {
     run(plain_cargo().args(["fmt", "--all", "--check"]))?;
-    run(plain_cargo().args(["fmt", "--manifest-path", "tests/guests/Cargo.toml", "--check"]))
+    run(plain_cargo().args(["fmt", "--manifest-path", "tests/guests/Cargo.toml", "--check"]))?;
+    line_width::line_width(words)
 }
 
 fn clippy(_: &[String]) -> Outcome {

@@ -3,7 +3,10 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveInput, PublishedState, StepEvent};
 
-use crate::{HostSoldierPawn, NpcControls, Soldier, SoldierBody, SoldierPawn, SoldierState};
+use crate::{
+    npc::NpcControls,
+    plugins::{HostSoldierPawn, Soldier, SoldierBody, SoldierPawn, SoldierState},
+};
 
 /// Registers the types of the soldier for inspectors.
 pub(crate) fn register_types(app: &mut App) {

@@ -18,18 +18,18 @@ pub struct AgonesConfig {
     /// Interval of the health pings. Default 2 s, at least 10 ms. At most half of `health.periodSeconds` of the game
     /// server, or Agones takes a single late ping for a failure.
     pub health_interval: Duration,
-    /// Longest pause before a request that had no answer is made again. The first one is 0.1 s, and each is twice as
+    /// Longest pause before a request that had no answer is repeated. The first one is 0.1 s, and each is twice as
     /// long as the one before. Default 5 s. Raising it saves requests while the sidecar is away, and the server is
     /// noticed later when it is back.
     pub retry_limit: Duration,
-    /// Longest time for which the end of the process waits until the sidecar has taken the shutdown. Default 1.5 s, below
-    /// the limit of the watchdog.
+    /// Longest time for which the end of the process waits until the sidecar has taken the shutdown. Default 1.5 s,
+    /// below the limit of the watchdog.
     pub shutdown_wait: Duration,
     /// Name of the counter with the number of players; it has to be in the game server's manifest. Default `players`.
     /// `None` keeps no counter.
     pub player_counter: Option<String>,
-    /// Name of the list with the players' ids; it has to be in the game server's manifest. Default `players`. `None` keeps
-    /// no list.
+    /// Name of the list with the players' ids; it has to be in the game server's manifest. Default `players`. `None`
+    /// keeps no list.
     pub player_list: Option<String>,
 }
 

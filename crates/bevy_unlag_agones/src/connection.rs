@@ -7,9 +7,9 @@ use bevy::prelude::*;
 use bevy_unlag_server::ServerHealth;
 
 use crate::{
-    LOG,
     config::AgonesConfig,
     game_server_stream::watch,
+    log_target::LOG,
     sdk_client::{Command, SdkClient},
     shared_state::Shared,
     worker::Worker,

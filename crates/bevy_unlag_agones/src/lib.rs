@@ -14,6 +14,7 @@ mod config;
 mod connection;
 mod game_server;
 mod game_server_stream;
+mod log_target;
 mod players;
 mod plugin;
 mod retry_delay;
@@ -25,6 +26,3 @@ pub use allocation::AgonesAllocation;
 pub use config::AgonesConfig;
 pub use connection::Agones;
 pub use plugin::AgonesPlugin;
-
-/// Target of log lines.
-const LOG: &str = "bevy_unlag::agones";

@@ -5,11 +5,11 @@ use bevy_unlag_server::{ServerHealth, ServerLifeCyclePlugin, ServerState, Watchd
 use checked_ron::OneLine;
 
 use crate::{
-    LOG,
     allocation::AgonesAllocation,
     config::{AgonesConfig, PORT_VARIABLE, address_from_environment},
     connection::Agones,
     game_server::{ALLOCATED, GameServer},
+    log_target::LOG,
     players,
     sdk_client::Command,
 };
@@ -24,11 +24,11 @@ use crate::{
 /// | `Draining`, unless it is allocated | `POST /reserve`: nobody allocates it any more. |
 /// | The app exits | `POST /shutdown`; the exit waits for [`AgonesConfig::shutdown_wait`] at most. |
 ///
-/// Besides it pings Agones as long as [`ServerHealth`] is healthy, and keeps the counter and the list of players. Requests
-/// without an answer are made again: the sidecar may start after the server.
+/// Besides it pings Agones as long as [`ServerHealth`] is healthy, and keeps the counter and the list of players.
+/// Requests without an answer are repeated: the sidecar may start after the server.
 ///
-/// Adds [`ServerLifeCyclePlugin`] and [`WatchdogPlugin`] if they are missing, so add it after them. Without a sidecar it
-/// does nothing, after one line in the log.
+/// Adds [`ServerLifeCyclePlugin`] and [`WatchdogPlugin`] if they are missing, so add it after them. Without a sidecar
+/// it does nothing, after one line in the log.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AgonesPlugin;
 

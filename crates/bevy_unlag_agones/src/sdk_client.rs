@@ -16,7 +16,8 @@ use crate::game_server::GameServer;
 const PHASE: Duration = Duration::from_secs(1);
 /// Longest time for which a stream of changes is read. A connection that hangs is noticed after that.
 const STREAM: Duration = Duration::from_secs(300);
-/// Largest body of an answer, in bytes. Kubernetes' objects have at most 1.5 MiB, of which the sidecar passes a part on.
+/// Largest body of an answer, in bytes. Kubernetes' objects have at most 1.5 MiB, of which the sidecar passes a part
+/// on.
 pub(crate) const MAX_ANSWER: usize = 1 << 20;
 /// Largest head of an answer, in bytes.
 const MAX_HEAD: usize = 16 << 10;
@@ -26,7 +27,7 @@ const SHOWN: usize = 200;
 /// Outcome of a request that has not succeeded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum SdkError {
-    /// There was no answer, or the sidecar is not able to answer yet: the request may be made again.
+    /// There was no answer, or the sidecar is not able to answer yet: the request may be repeated.
     NoAnswer(String),
     /// The sidecar has refused the request, and would do so again.
     Refused(String),
@@ -64,7 +65,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether the fleet depends on it: made again even if it is refused.
+    /// Whether the fleet depends on it: repeated even if it is refused.
     pub(crate) fn is_essential(&self) -> bool {
         matches!(self, Self::Ready | Self::Allocate | Self::Shutdown)
     }
@@ -195,7 +196,7 @@ fn check(answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, 
         Err(_) => String::new(),
     };
     let text = format!("status {status} {}", OneLine::new(&text, SHOWN)).trim_end().to_owned();
-    // Too many requests, a bad gateway, no service yet, a gateway that waits in vain.
+    // Too many requests, a bad gateway, no service yet, a gateway that times out.
     Err(if matches!(status, 429 | 502..=504) { SdkError::NoAnswer(text) } else { SdkError::Refused(text) })
 }
 

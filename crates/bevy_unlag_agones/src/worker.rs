@@ -7,8 +7,8 @@ use bevy::prelude::*;
 use bevy_unlag_server::ServerHealth;
 
 use crate::{
-    LOG,
     config::AgonesConfig,
+    log_target::LOG,
     retry_delay::RetryDelay,
     sdk_client::{Command, SdkClient, SdkError},
     shared_state::Shared,
@@ -194,7 +194,7 @@ impl Worker {
         }
         match answer {
             Err(SdkError::NoAnswer(error)) => {
-                warn!(target: LOG, %error, "the Agones sidecar does not answer; requests are made again");
+                warn!(target: LOG, %error, "the Agones sidecar does not answer; requests are repeated");
             }
             _ => info!(target: LOG, "the Agones sidecar answers"),
         }

@@ -4,13 +4,14 @@ use bevy::{prelude::*, time::TimeSystems};
 
 /// Time line of the server's game in seconds: real time that slow motion stretches and a pause stops.
 ///
-/// Clocks that follow the server's ticks count in it, so that slow motion and a pause of the whole game do not look like
-/// a slow link to them, and neither does a machine whose clock is slow. Unlike [`Time<Virtual>`] it contains no speed of
-/// this app alone, and it loses nothing to a stall.
+/// Clocks that follow the server's ticks count in it, so that slow motion and a pause of the whole game do not look
+/// like a slow link to them, and neither does a machine whose clock is slow. Unlike [`Time<Virtual>`] it contains no
+/// speed of this app alone, and it loses nothing to a stall.
 ///
 /// `bevy_unlag_lightyear` sets its speed: on a server to that of its game, on a client to the one that the server has
 /// announced, and on a client also its [`steering`](Self::steering). With another transport the game does so, on both
 /// sides.
+#[doc(alias = "global time dilation")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct GameClock {

@@ -11,13 +11,13 @@ use crate::tick::Tick;
 pub struct MovesAcknowledged {
     /// The own pawn.
     pub entity: Entity,
-    /// Newest acknowledged move; `None` when the count of moves has ended, as after a long silence: no further move of it
-    /// will run.
+    /// Newest acknowledged move; `None` when the count of moves has ended, as after a long silence: no further move of
+    /// it will run.
     pub acked: Option<Tick>,
     /// Newest move that ran with this client's input; `None` if none did.
     pub ran: Option<Tick>,
-    /// Bit n: the n-th move before [`ran`](Self::ran) did not run with this client's input. It was lost, or came after the
-    /// server had stopped waiting for it, or was beyond the time that this client is granted.
+    /// Bit n: the n-th move before [`ran`](Self::ran) did not run with this client's input. It was lost, or came after
+    /// the server had stopped waiting for it, or was beyond the time that this client is granted.
     pub missed: u64,
 }
 

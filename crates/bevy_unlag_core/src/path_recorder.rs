@@ -115,9 +115,9 @@ impl PathRecorder {
         self.update_for(config, &PoseSampler { tick_seconds, ..PoseSampler::default() }, accelerates)
     }
 
-    /// Returns the update to send now like [`update`](Self::update), to be drawn with this sampler. A pawn whose fall is
-    /// not that of [`PoseSampler::gravity`], because of its class or the place, is sent with its acceleration
-    /// along its up direction: three bytes.
+    /// Returns the update to send now like [`update`](Self::update), to be drawn with this sampler. A pawn whose fall
+    /// is not that of [`PoseSampler::gravity`], because of its class or the place, is sent with its acceleration along
+    /// its up direction: three bytes.
     pub fn update_for(
         &mut self,
         config: &PathKnotConfig,

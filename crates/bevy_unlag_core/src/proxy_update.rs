@@ -18,8 +18,8 @@ pub const MAX_RESENT_SNAPSHOTS: usize = MAX_PATH_KNOTS + 1;
 /// [`MAX_RESENT_SNAPSHOTS`] snapshots of the update before it.
 ///
 /// A path knot is a full snapshot of an earlier tick. It is sent only where a curve from the previous update
-/// to the newest snapshot would miss the pawn's path. The previous update is sent again, as a whole, only where a client
-/// that did not receive it would miss the path; all other clients know its snapshots already.
+/// to the newest snapshot would miss the pawn's path. The previous update is sent again, as a whole, only where a
+/// client that did not receive it would miss the path; all other clients know its snapshots already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct ProxyUpdate {
     /// Newest snapshot.

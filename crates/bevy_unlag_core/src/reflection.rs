@@ -19,9 +19,9 @@ pub(crate) fn register_types(app: &mut App) {
     register_types! { app:
         BasePoses, BaseScheduleMailbox, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime,
         GameClock, LastReceivedSnapshot, LimbRig, LocalControl, OwnMoveDelay, Passenger, PawnClass, ServerControl,
-        MatchReset, MeasuredUpdateInterval, MovesAcknowledged, NetId, NetRole, OwnerReconnected, PathKnotConfig, PawnModel,
-        PoseSampler, ProxySmoothing, TimeDilation, RoundTrip, Seated, ServerLeft, SetupDiagnostics, SimulationRate,
-        Snapshot, SnapshotAcks, SnapshotHistory, Stall, TransformWatch, VisualOf, VisualOffset, Visuals,
-        WorldGravity,
+        MatchReset, MeasuredUpdateInterval, MovesAcknowledged, NetId, NetRole, OwnerReconnected, PathKnotConfig,
+        PawnModel, PoseSampler, ProxySmoothing, TimeDilation, RoundTrip, Seated, ServerLeft, SetupDiagnostics,
+        SimulationRate, Snapshot, SnapshotAcks, SnapshotHistory, Stall, TransformWatch, VisualOf, VisualOffset,
+        Visuals, WorldGravity,
     }
 }

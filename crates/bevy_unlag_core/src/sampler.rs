@@ -36,8 +36,8 @@ crate::with_defaults! {
         /// where no model does. Raising it keeps pawns on worse links at the present and increases the overshoot.
         pub max_simulation: f32 = 0.25;
         /// Gravity in metres per second squared, along the down direction of a pawn that is extrapolated while it
-        /// falls. Default: 0, and it goes on in a straight line. The movement crate's plugin sets it to that of class 0.
-        /// The server sends the acceleration of pawns that fall in another gravity.
+        /// falls. Default: 0, and it goes on in a straight line. The movement crate's plugin sets it to the
+        /// gravity of class 0. The server sends the acceleration of pawns that fall in another gravity.
         pub gravity: f32 = 0.0;
     }
 }

@@ -81,8 +81,8 @@ impl SetupIssue {
 }
 
 /// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here with its log line, for tests
-/// and for games that display it; some are logged once for each thing that they concern, such as a model. The suite's plugins detect the common mistakes themselves, at the cost of a
-/// few comparisons per frame.
+/// and for games that display it; some are logged once for each thing that they concern, such as a model. The suite's
+/// plugins detect the common mistakes themselves, at the cost of a few comparisons per frame.
 #[derive(Resource, Clone, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct SetupDiagnostics {
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_fault_is_reported_once_and_none_while_disabled() {
+    fn each_issue_is_reported_once_and_none_while_disabled() {
         let mut diagnostics = SetupDiagnostics::default();
         for message in ["first", "second"] {
             diagnostics.report(SetupIssue::Physics, || message.to_owned());

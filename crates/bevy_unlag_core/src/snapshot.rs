@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    angle::units_to_angle,
+    angle::{angle_to_units, units_to_angle},
     base_poses::{BaseView, heading},
     pose_sample::PoseSample,
     tick::Tick,
@@ -138,11 +138,7 @@ impl Snapshot {
             base,
             position: Self::position_units(local),
             velocity: Self::velocity_units(velocity),
-            yaw: if turns {
-                self.yaw.wrapping_sub(crate::angle_to_units(heading(pose.rotation)))
-            } else {
-                self.yaw
-            },
+            yaw: if turns { self.yaw.wrapping_sub(angle_to_units(heading(pose.rotation))) } else { self.yaw },
             turns_with_base: turns,
             ..self
         }

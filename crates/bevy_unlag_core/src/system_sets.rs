@@ -25,7 +25,7 @@ pub enum MoveSystems {
 /// All systems of the suite in the fixed schedules, from [`FixedFirst`] to [`FixedLast`]. They must run
 /// exactly once per tick.
 ///
-/// Whatever runs these schedules again, such as the rollback of a network library, gives the set a run
+/// Code that runs these schedules again, such as the rollback of a network library, gives the set a run
 /// condition in each of them; `bevy_unlag_lightyear` does so for lightyear's rollback. Systems of a game that
 /// must not be repeated either may join the set.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]

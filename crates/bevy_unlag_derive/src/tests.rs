@@ -103,7 +103,8 @@ fn correct_types_expand_to_an_implementation() {
             }
         ),
     ] {
-        implementation(input);
+        let text = implementation(input);
+        assert!(text.contains("::bevy_unlag_core::Wirefor"), "{text}");
     }
 }
 

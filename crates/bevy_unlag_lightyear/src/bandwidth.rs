@@ -19,8 +19,9 @@ pub struct ClassTraffic {
     pub messages_per_second: f32,
     /// Bytes per second, over the last second.
     pub bytes_per_second: f32,
-    /// How often the bandwidth budget kept a message, or a pawn's snapshot, from being sent when it was due, in
-    /// total. What waits counts once, what is due again in every round counts in each of them. Counted by the sender.
+    /// Total number of messages and pawn snapshots that the bandwidth budget kept from being sent when they were due.
+    /// A waiting message counts once, a snapshot that is due in every round counts in each of them. Counted by the
+    /// sender.
     pub deferred: u64,
     /// Messages and bytes at the start of that second.
     began: (u64, u64),
@@ -36,7 +37,7 @@ pub struct ClassTraffic {
 #[reflect(Resource, Debug, Default)]
 pub struct Bandwidth {
     classes: [ClassTraffic; MessageClass::ALL.len()],
-    /// When the current measuring second began.
+    /// Start of the current measuring second.
     began: Duration,
 }
 

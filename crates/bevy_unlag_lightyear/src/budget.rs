@@ -7,7 +7,7 @@ use lightyear::prelude::LinkOf;
 /// client. Default 64,000, enough for 60 pawns at 64 snapshots per second and for far more at 20. Raising it
 /// costs bandwidth, and on a link that is too slow for it everything arrives late.
 ///
-/// What does not fit is deferred or dropped. The classes get theirs in this order:
+/// Messages that do not fit are deferred or dropped. The classes get theirs in this order:
 ///
 /// 1. Acknowledgements and corrections of moves, verdicts, pawn states and projectiles are counted and never
 ///    deferred.
@@ -79,7 +79,7 @@ impl SnapshotSendQueue {
         self.charge(bytes as f32);
     }
 
-    /// Charges bytes, into a bounded debt: after a burst of what is never deferred, snapshots go on soon.
+    /// Charges bytes, into a bounded debt: after a burst of messages that are never deferred, snapshots go on soon.
     pub(crate) fn charge(&mut self, bytes: f32) {
         self.credit = (self.credit - bytes).max(-self.capacity);
     }
@@ -90,8 +90,8 @@ impl SnapshotSendQueue {
         self.credit > self.capacity * Self::GAME_RESERVE && self.spend_if_idle(bytes)
     }
 
-    /// Takes up to `most` bytes of what everything but replication leaves, and returns how many. `most` must not be
-    /// negative.
+    /// Takes up to `most` bytes of the budget that everything but replication leaves, and returns how many. `most` must
+    /// not be negative.
     pub(crate) fn take_surplus(&mut self, most: f32) -> f32 {
         if self.is_deferring {
             return 0.0;

@@ -32,7 +32,7 @@ pub struct ControllingPlayerPlugin;
 impl Plugin for ControllingPlayerPlugin {
     fn build(&self, app: &mut App) {
         app.add_pawn_state::<ControllingPlayer>(OwnPawnState::Follow).register_type::<ControllingPlayer>();
-        if app.is_plugin_added::<crate::UnlagServerNetPlugin>() {
+        if app.is_plugin_added::<crate::server::UnlagServerNetPlugin>() {
             app.add_observer(name_player).add_observer(forget_player);
         }
     }

@@ -1,7 +1,7 @@
 //! lightyear transport for the `bevy_unlag` suite.
 //!
-//! * [`UnlagClientNetPlugin`] and [`UnlagServerNetPlugin`] fill the suite's mailboxes in [`PreUpdate`](bevy::app::PreUpdate) and
-//!   drain them in [`PostUpdate`](bevy::app::PostUpdate).
+//! * [`UnlagClientNetPlugin`] and [`UnlagServerNetPlugin`] fill the suite's mailboxes in
+//!   [`PreUpdate`](bevy::app::PreUpdate) and drain them in [`PostUpdate`](bevy::app::PostUpdate).
 //! * [`UnlagProtocolPlugin`] registers channels, messages and replicated components.
 //! * Ownership is lightyear's `ControlledBy`: a client moves the pawns that it owns and no others.
 //! * Snapshots of pawns are messages of their own, sent at an [`UpdateInterval`] and prioritised by distance

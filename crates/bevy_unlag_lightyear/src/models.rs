@@ -40,7 +40,7 @@ impl<M: MoveModel> Plugin for NetModelPlugin<M> {
     fn finish(&self, app: &mut App) {
         use bevy_unlag_smoothing::PathRecordingPlugin;
 
-        if app.is_plugin_added::<crate::UnlagServerNetPlugin>()
+        if app.is_plugin_added::<crate::server::UnlagServerNetPlugin>()
             && !app.is_plugin_added::<PathRecordingPlugin<M>>()
         {
             app.add_plugins(PathRecordingPlugin::<M>::default());

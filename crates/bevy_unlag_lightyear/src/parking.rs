@@ -1,10 +1,10 @@
 //! Parking of pawns: replication of pawns of which every client has everything.
 //!
-//! Replicon compares every component of every replicated entity for every client, whenever it sends. What the suite
-//! itself replicates of a pawn never changes after its spawn: its id, its model, its first states, and which client
-//! controls it. So the marker `Replicated` is removed as soon as it was sent, which is lightyear's documented pause,
-//! and inserted again before anything that replicon must see. Spawns and insertions are sent reliably, so what was
-//! sent once arrives, and no acknowledgement has to be awaited.
+//! Replicon compares every component of every replicated entity for every client, whenever it sends. The components
+//! that the suite itself replicates of a pawn never change after its spawn: its id, its model, its first states, and
+//! the client that controls it. So the marker `Replicated` is removed as soon as it was sent, which is lightyear's
+//! documented pause, and inserted again before anything that replicon must see. Spawns and insertions are sent
+//! reliably, so each arrives, and no acknowledgement has to be awaited.
 
 use bevy::{
     ecs::{change_detection::Tick, component::ComponentId, entity::EntityHashMap, system::SystemChangeTick},
@@ -30,10 +30,10 @@ use crate::{model_index::ModelIndex, pawn::ReplicatedPawn};
 /// interval, a quarter of a millisecond with 64 players. It may be changed at any time.
 ///
 /// Pawns with replicated components of the game's own are never parked, so that these go on to replicate: register
-/// what rarely changes as a pawn state with `add_pawn_state` instead. A pawn resumes for a moment when its owner or its
-/// visibility changes, and all do when a client joins. A game that sets visibility or control in [`PostUpdate`] orders
-/// these systems before lightyear's `ReplicationSystems::Send`. A game that pauses the replication of pawns itself
-/// removes [`ParkedPawn`] as well, or disables parking.
+/// values that rarely change as a pawn state with `add_pawn_state` instead. A pawn resumes for a moment when its owner
+/// or its visibility changes, and all do when a client joins. A game that sets visibility or control in [`PostUpdate`]
+/// orders these systems before lightyear's `ReplicationSystems::Send`. A game that pauses the replication of pawns
+/// itself removes [`ParkedPawn`] as well, or disables parking.
 #[doc(alias = "NetDormancy")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
@@ -163,7 +163,7 @@ fn park_or_resume(
     parked: &mut QueryState<Entity, Parked>,
     active: &mut QueryState<EntityRef<'static>, Active>,
 ) {
-    // What changes after this is newer.
+    // Changes after this are newer.
     let check = world.increment_change_tick();
     let now = world.read_change_tick();
     let mut sends = core::mem::take(&mut *world.resource_mut::<ReplicationSends>());

@@ -47,6 +47,8 @@ pub trait InterpolatedComponent: Interpolate + Wire + PartialEq + Component<Muta
 impl<C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>> InterpolatedComponent for C {}
 
 /// Registration of pawn states.
+#[doc(alias = "OnRep")]
+#[doc(alias = "ReplicatedUsing")]
 pub trait AddPawnState {
     /// Sends the component `C` of every replicated pawn to the clients that may see it: when it is inserted,
     /// changed or removed. Suited to values that change a few times a minute, such as a team, a weapon in hand or
@@ -80,7 +82,7 @@ impl AddPawnState for App {
             self.add_plugins(SmoothedComponentPlugin::<C>::default());
             self.add_observer(set_on_local_control::<C>);
         }
-        if self.is_plugin_added::<crate::UnlagServerNetPlugin>() {
+        if self.is_plugin_added::<crate::server::UnlagServerNetPlugin>() {
             server::add_type::<C>(self, index);
         }
         self

@@ -11,7 +11,8 @@ pub(crate) fn register_types(app: &mut App) {
         AwaitingReconnect, Bandwidth, DownlinkBudget, GameMessageStats, GameSpeed, LinkBudget,
         MatchRestarted, MessageLimits, NetSim, ParkedPawn, PawnParking, PlayerJoined, PlayerLeft,
         PlayerReturned, ProtocolMismatch, ProtocolVersion, JoinConfig, LightyearPings, RateMismatch,
-        ReplicatedPawn, RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, Shutdown,
+        ReplicatedPawn, RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf,
+        SetupMismatch, Shutdown,
     }
     app.register_type::<HiddenPawns>();
     #[cfg(feature = "rewind")]

@@ -1,8 +1,8 @@
 //! Share of replication in the downlink budget of each client.
 //!
-//! Replicon writes its messages into [`ServerMessages`], and lightyear takes them from there. In between, those over the
-//! budget are taken out: mutations are dropped, because replicon sends the newest value again until it is acknowledged,
-//! and updates (spawns, insertions, removals, despawns) wait in their order.
+//! Replicon writes its messages into [`ServerMessages`], and lightyear takes them from there. In between, those over
+//! the budget are taken out: mutations are dropped, because replicon sends the newest value again until it is
+//! acknowledged, and updates (spawns, insertions, removals, despawns) wait in their order.
 
 use std::collections::VecDeque;
 
@@ -50,7 +50,7 @@ pub(crate) struct ReplicationQueue {
     /// First of the mutation messages that are sent in this frame, cyclically, and their number.
     first: usize,
     sent: usize,
-    /// Where the next frame starts, so that none is left out for ever.
+    /// First message of the next frame, so that none is left out for ever.
     next: usize,
     /// Whether too many updates waited: the connection is about to end.
     closed: bool,
@@ -214,9 +214,9 @@ fn limit(
     let (clients, waiting) = kicked;
     if clients > 0 {
         error!(
-            "for {OVERFLOW_SECONDS} s, up to {waiting} bytes of replicated spawns, insertions and removals wait for each \
-             of {clients} clients, more than MessageLimits::replication_queue: disconnecting them. Insert and remove \
-             replicated components less often, or raise DownlinkBudget"
+            "for {OVERFLOW_SECONDS} s, up to {waiting} bytes of replicated spawns, insertions and removals wait \
+             for each of {clients} clients, more than MessageLimits::replication_queue: disconnecting them. Insert and \
+             remove replicated components less often, or raise DownlinkBudget"
         );
     }
 }

@@ -20,8 +20,8 @@ pub enum NetSystems {
     /// In [`PreUpdate`] of a server, after [`ValidateRequests`](Self::ValidateRequests): applies the changes
     /// that were not refused.
     ApplyRequests,
-    /// In [`PostUpdate`] of a server, before snapshots are sent: tells clients which pawns are hidden from now on. Write
-    /// [`HiddenPawns`](crate::HiddenPawns) before.
+    /// In [`PostUpdate`] of a server, before snapshots are sent: tells clients which pawns are hidden from now on.
+    /// Write [`HiddenPawns`](crate::HiddenPawns) before.
     AnnounceHidden,
     /// In [`PostUpdate`]: sends what was put into an [`Outbox`](crate::Outbox).
     SendMessages,

@@ -119,8 +119,8 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
         false
     }
 
-    /// Returns what everybody shall see or hear of an event. The plugin groups share it: it is written once on every
-    /// machine, at the moment that its screen shows, as `PawnEvent<Cue>` of the network integration. Costs five
+    /// Returns the cue that all players see or hear of an event. The plugin groups share it: it is written once on
+    /// every machine, at the moment that its screen shows, as `PawnEvent<Cue>` of the network integration. Costs five
     /// bytes and the cue for each client that sees the pawn. Default: nothing.
     #[must_use]
     fn cue(event: &Self::Event) -> Option<Self::Cue> {

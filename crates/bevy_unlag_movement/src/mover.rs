@@ -26,6 +26,8 @@ use crate::{
 const MAX_SWEEP_LENGTH: f32 = 100.0;
 
 /// Hit of a sweep.
+#[doc(alias = "FHitResult")]
+#[doc(alias = "trace_t")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MoverHit {
     /// Position of the feet where the capsule touches, in world space.

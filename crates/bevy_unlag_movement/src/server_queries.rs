@@ -22,6 +22,8 @@ const NEAR_PAWN_DISTANCE: f32 = 0.5;
 
 /// Push that the server applies to a capsule pawn at a tick that the owner knows, too. See
 /// `ScheduledPushes` in `bevy_unlag_prediction`.
+#[doc(alias = "LaunchCharacter")]
+#[doc(alias = "AddImpulse")]
 #[derive(Clone, Copy, PartialEq, Debug, Wire)]
 pub enum CapsulePush {
     /// Adds to the velocity, in metres per second, and makes the pawn fall: a knock-back, an explosion.

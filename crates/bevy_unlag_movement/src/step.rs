@@ -137,7 +137,7 @@ fn run(
         pawn.dt = part;
         let defaults = pawn.default_limits();
         pawn.limits = hooks.limits(&Mover::new(pawn, near, ctx, part), defaults);
-        // Whatever changed the velocity: it must not leave the region that is looked up.
+        // Hooks may have changed the velocity, but the pawn must not leave the region that is looked up.
         pawn.velocity = pawn.velocity.clamp_length_max(config.max_speed);
         near.cover(pawn.region(part));
         let parts = match config.pawns {
@@ -161,7 +161,7 @@ fn run(
             Physics::Fly => fly(pawn, parts, part),
         }
     }
-    // Whatever the step did, its end must be where the level is known.
+    // After any kind of step, its end must be where the level is known.
     resolve_penetration(pawn, near);
     hooks.end(&mut Mover::new(pawn, near, ctx, dt));
 

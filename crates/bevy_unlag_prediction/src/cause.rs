@@ -31,8 +31,8 @@ bevy_unlag_core::named_enum! {
         Forced => "forced",
         /// The initial state, which is not an error.
         InitialState => "start",
-        /// The server changed the pawn's state beside its moves, as a death and a respawn do. The owner predicted nothing
-        /// wrong, and it does not count as a correction.
+        /// The server changed the pawn's state beside its moves, as a death and a respawn do. The owner predicted
+        /// nothing wrong, and it does not count as a correction.
         ServerChange => "server change",
     }
 }

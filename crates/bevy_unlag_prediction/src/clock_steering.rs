@@ -73,8 +73,7 @@ impl ClockSteering {
         self.speed = 1.0 + deviation.clamp(-Self::MAX_DEVIATION, Self::MAX_DEVIATION);
     }
 
-    /// Starts over for another server or another tick count. What is known about the drift of this machine's clock
-    /// stays.
+    /// Starts over for another server or another tick count. The known drift of this machine's clock stays.
     pub(crate) fn restart(&mut self) {
         *self = Self { drift: self.drift, ..Self::default() };
         self.update_speed();

@@ -3,8 +3,8 @@
 //! The owner's client simulates and saves its moves immediately. The server simulates the same moves and
 //! acknowledges or corrects them, and the client replays its unacknowledged moves after a correction.
 //!
-//! Everything is generic over a [`MoveModel`](bevy_unlag_core::MoveModel). The crate contains no networking: mailbox components
-//! ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingMoveAcks`], [`IncomingMoveAcks`]) hold encoded messages,
+//! Everything is generic over a [`MoveModel`](bevy_unlag_core::MoveModel). The crate contains no networking: mailbox
+//! components ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingMoveAcks`], [`IncomingMoveAcks`]) hold encoded messages,
 //! to be carried by a transport, a lossy link of a test or a fuzzer.
 //!
 //! * On the owner's client, an [`AutonomousPawn`] reads [`MoveInput`](bevy_unlag_core::MoveInput) once per tick,

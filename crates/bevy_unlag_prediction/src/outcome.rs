@@ -24,6 +24,8 @@ pub struct MoveOutcome<M: MoveModel> {
 /// Correction of the own pawn: client and server disagreed about a move. Sent on the client, once for each
 /// correction that counts, and for each change by the server that moved the pawn
 /// ([`CorrectionCause::ServerChange`](crate::CorrectionCause::ServerChange)).
+#[doc(alias = "rollback")]
+#[doc(alias = "OnClientCorrectionReceived")]
 #[derive(Message, Clone, Debug, Reflect)]
 #[reflect(type_path = false, from_reflect = false)]
 pub struct Correction<M: MoveModel> {
@@ -50,6 +52,7 @@ pub struct Correction<M: MoveModel> {
 /// Misprediction that the server detected. Sent on the server for each move whose result differs by a known
 /// distance. The moves in flight differ as well, so there are several for each [`Correction`] on the
 /// client. There is none for a push that the owner received late.
+#[doc(alias = "rollback")]
 #[derive(Message, Clone, Debug, Reflect)]
 #[reflect(type_path = false, from_reflect = false)]
 pub struct ServerCorrection<M: MoveModel> {

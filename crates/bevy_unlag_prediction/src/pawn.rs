@@ -79,9 +79,10 @@ pub struct AuthorityPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>
 pub struct HostPawn<M: MoveModel>(#[reflect(ignore)] PhantomData<fn() -> M>);
 
 /// A pawn that this server controls itself: an AI character, a target, an empty vehicle. Spawn it with its
-/// initial [`MoveModel::State`] and write its [`MoveInput`] in [`MoveSystems::Sample`](bevy_unlag_core::MoveSystems::Sample).
-/// It is stepped once per tick, takes [`ScheduledPushes`] at once, and is published, rewound and hit like the
-/// pawn of a player. Without an input it stands, falls and rides movement bases.
+/// initial [`MoveModel::State`] and write its [`MoveInput`] in
+/// [`MoveSystems::Sample`](bevy_unlag_core::MoveSystems::Sample). It is stepped once per tick, takes
+/// [`ScheduledPushes`] at once, and is published, rewound and hit like the pawn of a player. Without an input it
+/// stands, falls and rides movement bases.
 #[doc(alias = "AIController")]
 #[doc(alias = "Bot")]
 #[derive(Component, Reflect)]

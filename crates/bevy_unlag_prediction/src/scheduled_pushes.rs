@@ -11,6 +11,8 @@ use bevy_unlag_core::{MoveModel, Tick};
 /// simulated yet, if the round trip is short enough, and is sent with every acknowledgement until the owner
 /// has simulated that move. Server and owner apply it in this very move, so that no correction is needed.
 /// An owner that receives it late applies it in the past and replays its later moves.
+#[doc(alias = "LaunchCharacter")]
+#[doc(alias = "AddImpulse")]
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Default, type_path = false)]
 pub struct ScheduledPushes<M: MoveModel> {

@@ -27,8 +27,8 @@ pub struct PredictionStats {
     /// Client: number of corrections that changed the pawn's state, without teleports and without
     /// [`server_changes`](Self::server_changes).
     pub corrections: u64,
-    /// Number of those corrections and of changes by the server (client), or of acknowledgements with a correction (server), by
-    /// [`CorrectionCause`] in the order of [`CorrectionCause::ALL`].
+    /// Number of those corrections and of changes by the server (client), or of acknowledgements with a correction
+    /// (server), by [`CorrectionCause`] in the order of [`CorrectionCause::ALL`].
     pub by_cause: [u32; CorrectionCause::ALL.len()],
     /// Client: largest error of these corrections, in metres.
     pub largest_correction: f32,

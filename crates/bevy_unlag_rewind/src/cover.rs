@@ -17,6 +17,8 @@ use bevy_unlag_core::{SUB_TICKS, sub_ticks};
 /// steps out from behind a wall can hit what it sees, and one that fires and steps back gains nothing.
 /// The shooter is the entity in [`RewindFilter::exclude`](crate::RewindFilter::exclude); if there is
 /// none, the eye stays at the origin of the ray.
+#[doc(alias = "shot behind cover")]
+#[doc(alias = "peekers advantage")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 pub struct CoverProtection {
     /// Time out of sight after which a victim is protected. Default: 100 ms. A larger value protects

@@ -217,7 +217,7 @@ impl ShotEvidence {
         let mut reason = MissReason::default();
         let mut seen = None;
         for candidate in &self.candidates {
-            match self.judged(candidate, &candidate.path(), &moment, (sampler, &bases)) {
+            match self.posed_candidate(candidate, &candidate.path(), &moment, (sampler, &bases)) {
                 Ok((body, time)) => {
                     let before = first.hit;
                     if !first.look(&body, &mut room) {
@@ -254,7 +254,7 @@ impl ShotEvidence {
     }
 
     /// Returns a candidate's body as it was tested, and its view time.
-    fn judged<'a>(
+    fn posed_candidate<'a>(
         &'a self,
         candidate: &'a CandidateEvidence,
         path: &PublishedPath,

@@ -8,11 +8,11 @@
 //! * [`PublishedPath`](bevy_unlag_smoothing::PublishedPath) stores the snapshots that were *sent*, because a
 //!   client can only have drawn those. [`FrameHistory`] stores the server's own poses of the last ticks, limb
 //!   poses and earlier hit boxes.
-//! * [`RecordTransform`](bevy_unlag_smoothing::RecordTransform) records entities without a movement model in the same way: AI characters, props,
-//!   platforms.
+//! * [`RecordTransform`](bevy_unlag_smoothing::RecordTransform) records entities without a movement model in the same
+//!   way: AI characters, props, platforms.
 //! * [`RewindQuery::at`] selects a moment. The [`Rewound`] that it returns casts rays and shapes against
-//!   all candidates, posed by the [`PoseSampler`](bevy_unlag_core::PoseSampler) that also draws them, and against the world: static
-//!   geometry, and every [`Occluder`] where it was drawn.
+//!   all candidates, posed by the [`PoseSampler`](bevy_unlag_core::PoseSampler) that also draws them, and against the
+//!   world: static geometry, and every [`Occluder`] where it was drawn.
 //! * [`RewindLimits`] bound how far back a query may reach.
 //! * [`DrawnQuery`] is the client's counterpart: it casts the same ray against what the local screen last
 //!   showed.

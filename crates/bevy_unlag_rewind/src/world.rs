@@ -18,10 +18,10 @@ use crate::convex_cast::parry_pose;
 /// where the shooter's screen showed it, so a shot passes through a door that was open on the screen.
 ///
 /// Add it to a movement base with the base's number, or together with
-/// [`RecordTransform`](bevy_unlag_smoothing::RecordTransform) to anything else. It need not be a collider of the physics
-/// world. If it is one, give it a kinematic `RigidBody`; otherwise it also stops shots at its present
-/// position. Static geometry does not need this component: every fixed rapier collider stops shots, and a
-/// collider without a rigid body is fixed.
+/// [`RecordTransform`](bevy_unlag_smoothing::RecordTransform) to anything else. It need not be a collider of the
+/// physics world. If it is one, give it a kinematic `RigidBody`; otherwise it also stops shots at its present position.
+/// Static geometry does not need this component: every fixed rapier collider stops shots, and a collider without a
+/// rigid body is fixed.
 #[doc(alias = "ECC_WorldDynamic")]
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Debug, from_reflect = false)]
@@ -36,6 +36,8 @@ pub struct Occluder {
 }
 
 /// Hit of a ray on the world.
+#[doc(alias = "FHitResult")]
+#[doc(alias = "trace_t")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WorldHit {
     /// Distance along the ray, in metres.
@@ -87,6 +89,8 @@ impl NearestObstacle {
 }
 
 /// Static world geometry: every fixed rapier collider, except sensors.
+#[doc(alias = "LineTrace")]
+#[doc(alias = "UTIL_TraceLine")]
 #[derive(SystemParam)]
 pub struct WorldTrace<'w, 's> {
     rapier: ReadRapierContext<'w, 's>,

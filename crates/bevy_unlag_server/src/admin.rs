@@ -19,7 +19,7 @@ pub use client::send_admin_command;
 pub use command::{AdminCommand, InvalidAdminCommand};
 pub use socket::AdminError;
 
-use crate::RequestId;
+use crate::request_server::RequestId;
 use socket::AdminSocket;
 
 /// Target of log lines about admin commands.

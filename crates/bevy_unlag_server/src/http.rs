@@ -1,7 +1,7 @@
 //! Requests and responses of HTTP/1.1 for a [`RequestServer`](crate::RequestServer): short bodies, one request a
 //! connection.
 
-use crate::RequestForm;
+use crate::request_server::RequestForm;
 
 /// Type of plain text.
 const TEXT: &str = "text/plain; charset=utf-8";

@@ -2,7 +2,8 @@
 //!
 //! * [`ServerLifeCyclePlugin`]: the resource [`ServerState`], which games read and write. A drain lets nobody in,
 //!   informs the players, and ends the app.
-//! * [`SignalPlugin`]: SIGTERM and SIGINT start a drain, SIGHUP reloads. [`StopSignal`] is for programs that are no apps.
+//! * [`SignalPlugin`]: SIGTERM and SIGINT start a drain, SIGHUP reloads. [`StopSignal`] is for programs that are no
+//!   apps.
 //! * [`WatchdogPlugin`]: a thread that notices when the app's updates stand still; [`ServerHealth`] is for monitors.
 //! * `MetricsPlugin`, with the feature `metrics`: metrics for Prometheus and the health of the server, over HTTP.
 //! * `AdminPlugin`, with the feature `admin`: an operator sees players, kicks, bans, changes the map and drains, over a
@@ -16,6 +17,7 @@ mod console;
 #[cfg(feature = "metrics")]
 mod http;
 mod life_cycle;
+mod log_target;
 #[cfg(feature = "metrics")]
 mod metrics;
 #[cfg(any(feature = "admin", feature = "metrics"))]
@@ -39,6 +41,3 @@ pub use request_server::{RequestForm, RequestId, RequestLimits, RequestServer};
 pub use signals::{ReloadSettings, SignalPlugin, StopSignal};
 pub use tick_runner::{TickRunnerPlugin, run_by_ticks, time_to_next_tick};
 pub use watchdog::{ServerHealth, WatchdogConfig, WatchdogPlugin};
-
-/// Target of log lines, the same as for the other lines about the server.
-const LOG: &str = "bevy_unlag::server";

@@ -1,7 +1,7 @@
 //! Metrics of a server in Prometheus' text format, and its health, over HTTP.
 //!
-//! The app publishes its counters about once a second, and a thread of its own serves them: no tick waits for a request,
-//! and a stalled app still answers.
+//! The app publishes its counters about once a second, and a thread of its own serves them: no tick waits for a
+//! request, and a stalled app still answers.
 
 mod event_counts;
 mod exposition;
@@ -27,8 +27,8 @@ use std::{
 use bevy::prelude::*;
 
 use crate::{
-    LOG,
     life_cycle::{ServerLifeCyclePlugin, ServerState},
+    log_target::LOG,
     request_server::RequestServer,
     watchdog::{ServerHealth, WatchdogPlugin},
 };
@@ -56,8 +56,8 @@ impl Default for MetricsConfig {
 /// [`ServerLifeCyclePlugin`] and [`WatchdogPlugin`] if they are missing.
 ///
 /// `/healthz` fails with status 503 while [`ServerHealth`] is not healthy, `/readyz` unless [`ServerState`] is `Ready`
-/// or `Allocated`. Costs some 30 timestamps a frame and a copy of the counters a second; the text is made by the thread that
-/// serves it.
+/// or `Allocated`. Costs some 30 timestamps a frame and a copy of the counters a second; the text is made by the thread
+/// that serves it.
 #[derive(Debug)]
 pub struct MetricsPlugin {
     /// Empty once the app has the plugin.

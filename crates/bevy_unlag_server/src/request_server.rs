@@ -14,8 +14,8 @@ use bevy::prelude::*;
 /// Bounds of a [`RequestServer`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestLimits {
-    /// Maximum number of open connections. A further one replaces the oldest whose request is incomplete or whose answer
-    /// has been sent; if there is none, it is closed.
+    /// Maximum number of open connections. A further one replaces the oldest whose request is incomplete or whose
+    /// answer has been sent; if there is none, it is closed.
     pub connections: usize,
     /// Maximum length of a request, in bytes. A connection that sends as much without a complete request is closed.
     pub request_bytes: usize,

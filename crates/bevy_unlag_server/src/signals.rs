@@ -8,8 +8,10 @@ use std::{io, sync::Arc};
 use bevy::prelude::*;
 
 #[cfg(unix)]
-use crate::LOG;
-use crate::life_cycle::{ServerLifeCyclePlugin, ServerState};
+use crate::{
+    life_cycle::{ServerLifeCyclePlugin, ServerState},
+    log_target::LOG,
+};
 
 /// The operator wants keys and settings to be read again: SIGHUP, with [`SignalPlugin::reloads`].
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
@@ -56,14 +58,14 @@ fn add_handlers(app: &mut App, _: bool) {
     app.add_plugins(bevy::app::TerminalCtrlCHandlerPlugin).add_systems(Last, take_ctrl_c);
 }
 
-/// Whether the operator has asked this process to stop, by SIGTERM or SIGINT (Ctrl-C): for programs beside the servers that
-/// are no Bevy apps, such as a matchmaker. Apps have [`SignalPlugin`]. A clone can be read from any thread.
+/// Whether the operator has asked this process to stop, by SIGTERM or SIGINT (Ctrl-C): for programs beside the servers
+/// that are no Bevy apps, such as a matchmaker. Apps have [`SignalPlugin`]. A clone can be read from any thread.
 #[derive(Clone, Debug)]
 pub struct StopSignal(Arc<AtomicBool>);
 
 impl StopSignal {
-    /// Handles both signals from now on. A second one of either ends the process at once, with code 0. On other systems than
-    /// Unix nothing is handled, and Ctrl-C ends the process.
+    /// Handles both signals from now on. A second one of either ends the process at once, with code 0. On other systems
+    /// than Unix nothing is handled, and Ctrl-C ends the process.
     ///
     /// # Errors
     /// The operating system refuses the handlers.
@@ -78,7 +80,8 @@ impl StopSignal {
             /// Exit code of a second signal: the operator has got what they asked for.
             const EXIT_CODE: i32 = 0;
             for signal in [SIGTERM, SIGINT] {
-                // Handlers run in the order of their registration: this one first, so that it acts on the second signal.
+                // Handlers run in the order of their registration: this one first, so that it acts on the second
+                // signal.
                 flag::register_conditional_shutdown(signal, EXIT_CODE, stop.clone())?;
                 flag::register(signal, stop.clone())?;
             }

@@ -11,8 +11,8 @@ const MARGIN: Duration = Duration::from_micros(2);
 const STALL: Duration = Duration::from_millis(250);
 
 /// Runs one update in each tick of [`Time<Fixed>`], when that tick is due, and sleeps in between. For servers without
-/// a window, in place of [`ScheduleRunnerPlugin`](bevy::app::ScheduleRunnerPlugin); add it after `MinimalPlugins`, which
-/// has that plugin.
+/// a window, in place of [`ScheduleRunnerPlugin`](bevy::app::ScheduleRunnerPlugin); add it after `MinimalPlugins`,
+/// which has that plugin.
 ///
 /// A server that updates more often polls its sockets more often, but moves and shots wait for the next tick in any
 /// case, and snapshots leave in a tick. Each update that brings no tick costs what the schedules cost: for a match of

@@ -16,7 +16,7 @@ use bevy::{
     prelude::*,
 };
 
-use crate::LOG;
+use crate::log_target::LOG;
 
 /// Interval at which the thread looks.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -133,7 +133,7 @@ impl Heart {
 struct Heartbeat {
     /// Number of updates.
     beats: AtomicU64,
-    /// Index in [`PLACES`] of what is running.
+    /// Index in [`PLACES`] of the current place.
     place: AtomicUsize,
     /// Time without an update after which the app is stalled, in ms.
     limit: AtomicU64,

@@ -5,8 +5,9 @@
 //! * A [`PlayoutClock`] learns from their arrival times how large the playout delay (interpolation delay)
 //!   must be to hide jitter and loss; [`PlayoutClocks`] has one clock per update rate.
 //! * In each frame every [`SimulatedProxy`](bevy_unlag_core::NetRole::SimulatedProxy) gets its
-//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared [`PoseSampler`](bevy_unlag_core::PoseSampler), according to
-//!   its [`ProxySmoothing`](bevy_unlag_core::ProxySmoothing).
+//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared
+//!   [`PoseSampler`](bevy_unlag_core::PoseSampler), according to its
+//!   [`ProxySmoothing`](bevy_unlag_core::ProxySmoothing).
 //! * Visible jumps, after a wrong guess or a late update, are blended by the pawn's
 //!   [`VisualOffset`](bevy_unlag_core::VisualOffset): see [`BlendConfig`].
 //! * [`ProxySimulationPlugin`] simulates proxies to the server's present, estimated by [`ServerClock`].

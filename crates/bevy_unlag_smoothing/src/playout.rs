@@ -15,6 +15,7 @@ const INTERVALS: [u16; 16] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 24, 32, 48, 64, 9
 /// View times at which proxies are drawn. All pawns that are updated at one rate share a playout clock, so
 /// that pawns are drawn as they were at the same moment. The rates are separate, because a pawn that is
 /// updated once a second must not delay all others by a second.
+#[doc(alias = "interpolation delay")]
 #[derive(Resource, Clone, Debug, Default, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct PlayoutClocks {

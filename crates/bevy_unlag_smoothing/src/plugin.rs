@@ -32,8 +32,8 @@ pub enum SmoothingSystems {
 }
 
 /// Records the paths of pawns on servers, so that they can be published: those of the model `M` with a
-/// [`PublishedPath`](crate::PublishedPath), and everything with a [`RecordTransform`](crate::RecordTransform). Draws remote pawns on the screen of a listen
-/// server.
+/// [`PublishedPath`](crate::PublishedPath), and everything with a [`RecordTransform`](crate::RecordTransform). Draws
+/// remote pawns on the screen of a listen server.
 ///
 /// It works without lag compensation: rewind reads the same paths.
 pub struct PathRecordingPlugin<M>(PhantomData<fn() -> M>);

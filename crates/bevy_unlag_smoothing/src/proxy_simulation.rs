@@ -12,7 +12,8 @@ use crate::plugin::{SmoothingPlugin, SmoothingSystems};
 
 /// Simulates proxies of the model `M` with [`ProxySmoothing::Simulate`] by [`MoveModel::proxy_step`], so
 /// that walls deflect them and floors support them; without this plugin they are extrapolated without
-/// collision. Pawns of another [`PawnModel`] are left alone. Costs one cheap step per such proxy and frame, and some more after an update.
+/// collision. Pawns of another [`PawnModel`] are left alone. Costs one cheap step per such proxy and frame, and some
+/// more after an update.
 #[doc(alias = "SimulateMovement")]
 pub struct ProxySimulationPlugin<M>(PhantomData<fn() -> M>);
 

@@ -145,8 +145,8 @@ impl ServerClock {
     }
 
     /// Adds an exchange: this machine sent at `t0` and received the reply at `t3`, in unsteered
-    /// seconds of [`GameClock`](bevy_unlag_core::GameClock); the server received at `t1` and replied at `t2`, in seconds
-    /// since its tick 0. Returns whether it was accepted. Non-finite times and impossible orders are dropped
+    /// seconds of [`GameClock`](bevy_unlag_core::GameClock); the server received at `t1` and replied at `t2`, in
+    /// seconds since its tick 0. Returns whether it was accepted. Non-finite times and impossible orders are dropped
     /// and counted.
     pub fn sample(&mut self, t0: f64, t1: f64, t2: f64, t3: f64) -> bool {
         self.sample_in_frames([t0, t1, t2, t3], 0.0, 0.0)
@@ -234,8 +234,8 @@ impl ServerClock {
         Some(published.offset + error.max(-most).min(most))
     }
 
-    /// Returns the server's time at `client_seconds`, unsteered, of [`GameClock`](bevy_unlag_core::GameClock), in seconds
-    /// since its tick 0. `None` before the first exchange and for a non-finite time. It never decreases for
+    /// Returns the server's time at `client_seconds`, unsteered, of [`GameClock`](bevy_unlag_core::GameClock), in
+    /// seconds since its tick 0. `None` before the first exchange and for a non-finite time. It never decreases for
     /// increasing times, except when the server's time line changes by a second or more.
     #[must_use]
     pub fn seconds(&self, client_seconds: f64) -> Option<f64> {

@@ -68,7 +68,7 @@ mod tests {
     use core::time::Duration;
 
     use bevy::asset::AssetLoadFailedEvent;
-    use checked_ron::{RonFile, mangle::mangled};
+    use checked_ron::{RonFile, broken_text::mangled};
 
     use super::*;
 

@@ -22,6 +22,7 @@ pub use respawn::{Respawn, RespawnDue, SpawnProtection};
 pub use teams::smallest_team;
 
 /// Rules for kill credit, team damage, respawn and spawn protection.
+#[doc(alias = "AGameMode")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct RespawnRules {

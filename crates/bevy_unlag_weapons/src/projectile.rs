@@ -42,7 +42,7 @@ pub struct ProjectileRules {
     /// Maximum number of projectiles in flight in total. Default: 1,024. A thousand more cost about a
     /// millisecond per tick and some hundred bytes each.
     pub total: usize,
-    /// Which targets a projectile meets between the view time of its shot and the tick in which the server
+    /// Targets that a projectile meets between the view time of its shot and the tick in which the server
     /// processes it. Default: [`CatchUp::Displayed`].
     pub catch_up: CatchUp,
 }

@@ -29,7 +29,7 @@ impl<M: MoveModel> Plugin for ShotViewPlugin<M> {
                 FixedUpdate,
                 show_drawn.in_set(MoveSystems::React).after(crate::firing::emit_shot_fired::<M>),
             )
-            .add_systems(Update, show_judged);
+            .add_systems(Update, show_validated);
     }
 }
 
@@ -58,7 +58,7 @@ fn show_drawn(
 }
 
 /// Shows the shots that this app validated itself.
-fn show_judged(
+fn show_validated(
     own: Query<&NetId, With<LocalControl>>,
     mut log: ResMut<EvidenceLog>,
     mut seen: Local<u64>,

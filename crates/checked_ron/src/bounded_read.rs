@@ -29,8 +29,8 @@ pub fn read_file(path: impl AsRef<Path>, limit: usize) -> Result<Vec<u8>, Error>
     read_to_limit(File::open(path)?, limit)
 }
 
-/// Reads at most `limit` bytes until the end of a source, such as standard input, and no more than one byte above the limit.
-/// Waits for a source that says nothing.
+/// Reads at most `limit` bytes until the end of a source, such as standard input, and no more than one byte above the
+/// limit. Waits for a source that says nothing.
 ///
 /// # Errors
 /// The source cannot be read, or is longer than the limit ([`ErrorKind::FileTooLarge`]).

@@ -10,16 +10,16 @@
 //! and one error type, [`RonError`], whose text is a single line: what is wrong, where, and what to do.
 //! Control characters of the file are escaped in it, and long names are cut.
 //!
-//! The parts are there for other files as well: [`read_file`] and [`read_to_limit`] read up to a limit, [`decode_text`] understands byte order
-//! marks, and [`OneLine`] shows a foreign text within a line.
+//! The parts are there for other files as well: [`read_file`] and [`read_to_limit`] read up to a limit, [`decode_text`]
+//! understands byte order marks, and [`OneLine`] shows a foreign text within a line.
 
 mod bounded_read;
+#[doc(hidden)]
+pub mod broken_text;
 mod error;
 mod file;
 #[cfg(feature = "bevy")]
 mod loader;
-#[doc(hidden)]
-pub mod mangle;
 mod one_line;
 mod text_encoding;
 

@@ -7,8 +7,8 @@ use bevy::prelude::*;
 pub enum GuardSystems {
     /// `PreUpdate`, between [`LinkSystems::Receive`](lightyear::link::LinkSystems::Receive) and
     /// [`ConnectionSystems::Receive`](lightyear::connection::ConnectionSystems::Receive): drops datagrams
-    /// that netcode must not see. Whatever else touches received datagrams, such as a simulated link, belongs
-    /// before it.
+    /// that netcode must not see. Other systems that touch received datagrams, such as a simulated link,
+    /// belong before it.
     Datagrams,
     /// The same place, after [`Datagrams`](Self::Datagrams): checks connect tokens.
     Tokens,

@@ -9,8 +9,8 @@ use checked_ron::{OneLine, RonFile};
 
 use crate::conditioner::LinkConditions;
 
-/// Named link conditions: one-way conditions of the uplink and of the downlink. With a preset applied to both, the round
-/// trip is the sum of both latencies.
+/// Named link conditions: one-way conditions of the uplink and of the downlink. With a preset applied to both, the
+/// round trip is the sum of both latencies.
 ///
 /// `NetSim::apply` of `bevy_unlag_lightyear` sets both directions of a link.
 #[doc(alias = "NetworkSimulatorPreset")]
@@ -48,6 +48,7 @@ pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
 /// assert_eq!(presets.named("lan").map(|preset| preset.up.latency.as_millis()), Some(2));
 /// # Ok::<(), link_conditioner::RonError>(())
 /// ```
+#[doc(alias = "NetEmulation profiles")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkPresets(Vec<LinkPreset>);
 

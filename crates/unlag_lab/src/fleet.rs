@@ -1,5 +1,5 @@
-//! Servers that are operated by the hundred: their sockets under load, what strangers cost them, whom their tokens let
-//! in, how many share a core, and a day of many cores.
+//! Servers that are operated by the hundred: their sockets under load, the cost of strangers, the use of one token at
+//! several servers, the number of servers on a core, and a day of many cores.
 
 mod day;
 mod density;

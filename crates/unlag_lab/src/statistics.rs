@@ -14,8 +14,8 @@ pub fn median(values: &mut [f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// Sorts `values` and returns the smallest one that at least `per_mille` thousandths of all values do not exceed, or NaN
-/// without values.
+/// Sorts `values` and returns the smallest one that at least `per_mille` thousandths of all values do not exceed, or
+/// NaN without values.
 pub fn upper_quantile(values: &mut [f64], per_mille: usize) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() * per_mille / 1_000).or(values.last()).copied().unwrap_or(f64::NAN)

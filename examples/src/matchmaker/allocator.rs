@@ -37,8 +37,8 @@ pub trait Allocator {
     /// Returns what has happened since the last call, by match.
     fn poll(&mut self) -> Vec<(String, AllocationEvent)>;
 
-    /// Drains the servers that this process has started, and returns how many still run. Called again and again until there
-    /// is none. Servers of others go on.
+    /// Drains the servers that this process has started, and returns how many still run. Called again and again until
+    /// there is none. Servers of others go on.
     fn drain(&mut self) -> usize {
         0
     }

@@ -12,8 +12,8 @@ use crate::{
     matchmaking::{MatchPlaces, PlayerPlace},
 };
 
-/// Time for which a match is offered that nobody waits for. With the longest time to fill, 30 s, it begins well before its
-/// server stops by itself, when nobody has joined for a minute.
+/// Time for which a match is offered that nobody waits for. With the longest time to fill, 30 s, it begins well before
+/// its server stops by itself, when nobody has joined for a minute.
 const OFFER_TIME: Duration = Duration::from_secs(20);
 
 /// Rules by which matches fill.
@@ -43,7 +43,7 @@ pub(super) struct Matches {
 struct OpenMatch {
     id: String,
     opened: Instant,
-    /// When the first of the parties has come.
+    /// Arrival of the first party.
     first: Option<Instant>,
     parties: Vec<Party>,
     server: Option<GameServer>,
@@ -115,7 +115,7 @@ impl Matches {
         parties.map(|party| (party.request, Err(problem.to_owned()))).collect()
     }
 
-    /// Takes note of what has become of a match's server. Returns the answers that follow from it.
+    /// Applies an event of a match's server. Returns the answers that follow from it.
     pub fn apply(&mut self, match_id: &str, event: AllocationEvent) -> Vec<(RequestId, Answer)> {
         // Matches that have begun are none of this list.
         let Some(at) = self.open.iter().position(|open| open.id == match_id) else { return Vec::new() };

@@ -48,8 +48,8 @@ fn server(app: &mut App) {
 #[derive(Component)]
 struct NameTag(String);
 
-/// On a client: a visual follows the pawn as it is drawn, and the tag is a child above its head. What is
-/// rendered also has a `Visibility`.
+/// On a client: a visual follows the pawn as it is drawn, and the tag is a child above its head. A
+/// rendered visual also has a `Visibility`.
 fn add_tags(players: Query<(Entity, &PlayerName, &NetRole), Without<Visuals>>, mut commands: Commands) {
     for (pawn, name, role) in &players {
         if *role == NetRole::SimulatedProxy {

@@ -19,7 +19,7 @@ fn server(app: &mut App) {
     );
 }
 
-/// The health is at zero. What that means is up to the game: here the body is gone.
+/// The health is at zero. The game decides about the effect: here the body is gone.
 fn die(mut deaths: MessageReader<Died>, mut soldiers: Query<&mut SoldierState>) {
     for death in deaths.read() {
         if let Ok(mut state) = soldiers.get_mut(death.victim) {

@@ -21,7 +21,7 @@ use crate::statistics::upper_quantile;
 struct Bottleneck {
     bytes_per_second: f64,
     queue: VecDeque<(f64, RecvPayload)>,
-    /// When the link has sent the last packet, in seconds.
+    /// End of the last packet on the link, in seconds.
     busy_until: f64,
     /// Queueing time of each packet, in seconds.
     queueing_times: Vec<f64>,

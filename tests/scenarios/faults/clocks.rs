@@ -88,7 +88,7 @@ fn fight_with_clock(speed: f64, steer_clock: bool) -> (ShotStats, f32) {
 // Row F20.
 #[test]
 #[ignore = "long: `unlag_lab prediction` has the same figures"]
-fn shots_of_a_player_with_a_slow_clock_are_judged_as_they_were_drawn() {
+fn shots_of_a_player_with_a_slow_clock_are_resolved_as_they_were_drawn() {
     for speed in [0.95, 0.99, 1.05] {
         let (shots, delay) = fight_with_clock(speed, true);
         let agreement = shots.confirmed_of_drawn().unwrap_or(0.0);

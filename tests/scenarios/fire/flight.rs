@@ -37,7 +37,7 @@ struct Flight {
     own: bool,
     shown: u32,
     ended: Vec<(ProjectileEndKind, Vec3)>,
-    /// When it was shown and when it ended, in seconds.
+    /// Times of its first display and of its end, in seconds.
     from: f32,
     to: f32,
     /// Arrival time of the server's launch message, in seconds.

@@ -118,13 +118,13 @@ fn rider_of_a_crate_that_the_game_pushes_is_predicted_and_drawn_on_it() {
 }
 
 #[test]
-fn shots_at_the_rider_of_a_moving_crate_are_judged_as_they_were_drawn() {
+fn shots_at_the_rider_of_a_moving_crate_are_resolved_as_they_were_drawn() {
     let mut game = start_on_crate(false);
     add_shooting(&mut game.clients[1]);
     let now = game.server.world().resource::<CurrentTick>().0;
     game.server.world_mut().resource_mut::<Departure>().0 = Some(now);
     game.run(seconds(14.0));
-    assert_judged_as_drawn(&game, 1);
+    assert_resolved_as_drawn(&game, 1);
 }
 
 #[test]

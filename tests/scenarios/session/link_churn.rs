@@ -25,7 +25,7 @@ struct Churn {
     game: Match,
     dice: SmallRng,
     seed: u64,
-    /// When each player last left or tried to reconnect, in seconds.
+    /// Time of each player's last leave or attempt to reconnect, in seconds.
     since: [f64; PLAYERS],
     now: f64,
 }

@@ -177,7 +177,7 @@ fn disabled_controls_neither_move_nor_turn_nor_fire() {
     let weapon = player.weapon();
     assert!(!weapon.held && weapon.equip.is_none(), "{weapon:?}");
 
-    // What is still held counts from then on, what was moved meanwhile does not.
+    // Keys that are still held count from then on, motion of the mouse in the meantime does not.
     enable(&mut player, true);
     player.frames(1);
     assert_eq!(player.turned(), Vec2::ZERO);

@@ -163,7 +163,8 @@ fn violation<T: Debug>(value: &T, problem: &str) -> String {
     format!("{}: {value:?} {problem}", type_name::<T>())
 }
 
-/// Random numbers by `SplitMix64`.
+/// Random numbers by `SplitMix64`: `check_wire` is in the library, for the tests of games, and `rand` would become a
+/// dependency of every game for it.
 struct Random(u64);
 
 impl Random {

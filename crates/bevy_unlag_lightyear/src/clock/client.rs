@@ -57,8 +57,8 @@ impl UnansweredPings {
         Some(ClockPing { id })
     }
 
-    /// Returns the send time of the ping with this id. Each ping is settled once.
-    fn settle(&mut self, id: u16) -> Option<f64> {
+    /// Returns the send time of the ping with this id. Each ping is answered once.
+    fn take_answered(&mut self, id: u16) -> Option<f64> {
         let slot = &mut self.sent[usize::from(id) % MAX_UNANSWERED];
         slot.take_if(|(sent, _)| *sent == id).map(|(_, at)| at)
     }
@@ -115,7 +115,7 @@ fn receive_pongs(
     for (mut link, mut questions) in &mut links {
         for message in bandwidth.receive(&mut link) {
             let Ok(pong) = ClockPong::from_bytes(&message.0) else { continue };
-            let Some(sent) = questions.settle(pong.id) else { continue };
+            let Some(sent) = questions.take_answered(pong.id) else { continue };
             let (received, answered) = pong.seconds(tick);
             clock.sample_in_frames([sent, received, answered, time.now()], tick, frame);
         }
@@ -145,15 +145,15 @@ mod tests {
     }
 
     #[test]
-    fn pong_settles_its_own_ping_only_and_only_once() {
+    fn pong_answers_its_own_ping_only_and_only_once() {
         let mut questions = UnansweredPings::new(0.0);
         let ids: Vec<_> = (0..80)
             .filter_map(|k| questions.next_ping(f64::from(k), f64::from(k), None).map(|ping| ping.id))
             .collect();
-        assert_eq!(questions.settle(ids[79]), Some(79.0));
-        assert_eq!(questions.settle(ids[79]), None, "answered twice");
-        assert_eq!(questions.settle(ids[3]), None, "its slot was reused");
-        assert_eq!(questions.settle(12_345), None, "never sent");
+        assert_eq!(questions.take_answered(ids[79]), Some(79.0));
+        assert_eq!(questions.take_answered(ids[79]), None, "answered twice");
+        assert_eq!(questions.take_answered(ids[3]), None, "its slot was reused");
+        assert_eq!(questions.take_answered(12_345), None, "never sent");
     }
 
     #[test]

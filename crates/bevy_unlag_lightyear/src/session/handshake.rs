@@ -222,7 +222,7 @@ fn receive_hello(
                     }
                 }
                 hello => {
-                    // What is not readable is most likely another message: see `missing_hello`.
+                    // An unreadable message is most likely not a hello: see `missing_hello`.
                     if hello.is_err() || server == version.0 {
                         missing_hello::report(&mut diagnostics);
                     }
@@ -282,8 +282,8 @@ fn receive_setups(
     mut commands: Commands,
 ) -> Vec<(Entity, PeerId, Setup)> {
     let mut received = Vec::new();
-    for (entity, peer, mut link, judged) in &mut links {
-        let mut judged = judged.map(|judged| judged.0);
+    for (entity, peer, mut link, checked) in &mut links {
+        let mut checked = checked.map(|checked| checked.0);
         for message in link.receive() {
             let Ok(client) = Setup::from_bytes(&message.0) else {
                 commands
@@ -291,10 +291,10 @@ fn receive_setups(
                 continue;
             };
             // Ignores setups of a previous match, and repetitions.
-            if client.epoch != epoch.number || epoch.is_pending() || judged == Some(epoch.number) {
+            if client.epoch != epoch.number || epoch.is_pending() || checked == Some(epoch.number) {
                 continue;
             }
-            judged = Some(epoch.number);
+            checked = Some(epoch.number);
             commands.entity(entity).insert(ComparedIn(epoch.number));
             received.push((entity, peer.0, client));
         }

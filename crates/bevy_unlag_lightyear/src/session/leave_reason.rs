@@ -26,7 +26,7 @@ bevy_unlag_core::named_enum! {
 }
 
 impl LeaveReason {
-    /// Returns the reason by what is known of a link when it ends; `is_closed` says whether the server has ended it.
+    /// Returns the reason for which a link ends, from its last state; `is_closed` says whether the server has ended it.
     pub(super) fn of(kick: Option<&PendingKick>, traffic: Option<&LinkTraffic>, is_closed: bool) -> Self {
         if kick.is_some() {
             Self::Kicked

@@ -10,8 +10,8 @@ use crate::budget::SnapshotSendQueue;
 /// Importance of a pawn's snapshots when they do not all fit into a client's
 /// [`DownlinkBudget`](crate::DownlinkBudget), on the server. Default, also without the component: 1. The pawn's
 /// priority, which depends on its distance from the client's own pawn and the camera, is multiplied by it: 5 for the
-/// carrier of a flag, 0.2 for a crate that rolls. Values beyond 0 to 1,000 are clamped. Even at 0 the pawn is sent: after
-/// 50 snapshot intervals without, it comes first.
+/// carrier of a flag, 0.2 for a crate that rolls. Values beyond 0 to 1,000 are clamped. Even at 0 the pawn is sent:
+/// after 50 snapshot intervals without, it comes first.
 #[doc(alias = "NetPriority")]
 #[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]

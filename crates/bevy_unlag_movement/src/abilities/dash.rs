@@ -21,7 +21,8 @@ pub struct Dash;
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct DashConfig {
-    /// Custom mode of the dash. Default: one that [`Dash`] registers under [`MODE`](Self::MODE) as soon as the app runs.
+    /// Custom mode of the dash. Default: one that [`Dash`] registers under [`MODE`](Self::MODE) as soon as the app
+    /// runs.
     pub mode: Option<MovementMode>,
     /// Speed in metres per second; default 20.
     pub speed: f32,
@@ -121,7 +122,7 @@ pub enum DashEvent {
     Ended,
 }
 
-/// The beginning of a [`Dash`], as everybody is told.
+/// The beginning of a [`Dash`], as all clients receive it.
 #[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub struct DashCue;
 

@@ -58,7 +58,7 @@ pub enum TeleportEvent {
     Blocked,
 }
 
-/// A [`Teleport`], as everybody is told.
+/// A [`Teleport`], as all clients receive it.
 #[derive(Wire, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 pub struct TeleportCue;
 

@@ -58,7 +58,8 @@ impl CachedParts {
 // Per thread, because several threads may step pawns at once. The cache affects the speed of a step but
 // not its result.
 thread_local! {
-    static TABLE: RefCell<[Option<Box<CachedParts>>; CACHE_SLOTS]> = const { RefCell::new([const { None }; CACHE_SLOTS]) };
+    static TABLE: RefCell<[Option<Box<CachedParts>>; CACHE_SLOTS]> =
+        const { RefCell::new([const { None }; CACHE_SLOTS]) };
 }
 
 fn slot(own: Entity) -> usize {

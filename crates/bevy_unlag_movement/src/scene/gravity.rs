@@ -25,8 +25,8 @@ pub(super) fn update_world_gravity(
 }
 
 /// Sets the gravity of extrapolated pawns to that of class 0. Pawns of other classes and in volumes with a gravity of
-/// their own bring theirs along: see [`PoseSampler::gravity`]. Checked in every tick: both sides must use the same, also
-/// when a game replaces the sampler.
+/// their own bring theirs along: see [`PoseSampler::gravity`]. Checked in every tick: both sides must use the same,
+/// also when a game replaces the sampler.
 pub(super) fn set_sampler_gravity(config: Res<CapsuleConfig>, sampler: Option<ResMut<PoseSampler>>) {
     if let Some(mut sampler) = sampler.filter(|sampler| sampler.gravity != config.gravity) {
         sampler.gravity = config.gravity;

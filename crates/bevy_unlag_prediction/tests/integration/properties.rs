@@ -4,7 +4,7 @@
 
 mod attack;
 mod decoding;
-mod server;
+mod monitored_server;
 mod walker;
 mod walking;
 

@@ -62,7 +62,7 @@ impl ShotEvidence {
         let bases = poses.at(ViewTime::default());
         for candidate in &self.candidates {
             let path = candidate.path();
-            if let Ok((body, _)) = self.judged(candidate, &path, &moment, (sampler, &bases)) {
+            if let Ok((body, _)) = self.posed_candidate(candidate, &path, &moment, (sampler, &bases)) {
                 draw(envelope(&body.boxes.bounds(), body.pose.body()), EvidencePart::Envelope);
                 draw(outlines(body.boxes, &body.pose, &candidate.limbs), EvidencePart::Tested);
             }
@@ -94,7 +94,7 @@ impl ShotEvidence {
         for candidate in &self.candidates {
             let id = candidate.target.0;
             let path = candidate.path();
-            let Ok((body, _)) = self.judged(candidate, &path, &moment, (sampler, &bases)) else {
+            let Ok((body, _)) = self.posed_candidate(candidate, &path, &moment, (sampler, &bases)) else {
                 continue;
             };
             let above = body.pose.body() * (Vec3::Y * (body.boxes.bounds().high + 0.1));

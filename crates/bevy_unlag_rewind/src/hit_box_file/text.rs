@@ -37,7 +37,7 @@ pub(super) fn limb<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::
 
 #[cfg(test)]
 mod tests {
-    use checked_ron::mangle::mangled;
+    use checked_ron::broken_text::mangled;
 
     use super::*;
     use crate::{file_shape::FileShape, hit_box::BodyBounds, humanoid::humanoid_hit_boxes};

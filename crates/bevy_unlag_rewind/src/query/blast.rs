@@ -14,6 +14,7 @@ use crate::{
 };
 
 /// Target within the radius of a blast.
+#[doc(alias = "radius damage")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlastHit {
     /// Hit on the box nearest to the centre, with the distance to it (0 inside) and its nearest point.

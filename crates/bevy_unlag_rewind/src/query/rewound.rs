@@ -31,6 +31,7 @@ type MoverItem<'i> = (
 );
 
 /// All targets at one moment, as a screen showed them; created by [`RewindQuery::at`].
+#[doc(alias = "lag compensation")]
 #[derive(Clone, Copy)]
 pub struct Rewound<'a, 'w, 's> {
     pub(super) query: &'a RewindQuery<'w, 's>,

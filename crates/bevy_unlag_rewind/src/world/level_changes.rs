@@ -60,24 +60,24 @@ mod tests {
     use super::*;
 
     #[derive(Resource, Default)]
-    struct Seen(u32);
+    struct ChangeCount(u32);
 
-    fn watch(mut changes: LevelChanges, mut seen: ResMut<Seen>) {
-        seen.0 += u32::from(changes.any());
+    fn watch(mut changes: LevelChanges, mut count: ResMut<ChangeCount>) {
+        count.0 += u32::from(changes.any());
     }
 
     /// Returns how many updates of two saw a change.
     fn changes(app: &mut App) -> u32 {
-        app.world_mut().resource_mut::<Seen>().0 = 0;
+        app.world_mut().resource_mut::<ChangeCount>().0 = 0;
         app.update();
         app.update();
-        app.world().resource::<Seen>().0
+        app.world().resource::<ChangeCount>().0
     }
 
     #[test]
     fn fixed_colliders_that_appear_move_or_disappear_are_changes_and_moving_bodies_are_none() {
         let mut app = App::new();
-        app.init_resource::<Seen>().add_systems(Update, watch);
+        app.init_resource::<ChangeCount>().add_systems(Update, watch);
         let wall = app.world_mut().spawn((Collider::ball(1.0), GlobalTransform::default())).id();
         assert_eq!(changes(&mut app), 1, "appeared");
         assert_eq!(changes(&mut app), 0, "control");

@@ -3,6 +3,7 @@
 mod cover;
 mod differential;
 mod evidence;
+mod humanoid_file;
 mod moved_colliders;
 mod reflection;
 mod rewind;

@@ -6,8 +6,8 @@ use bevy::prelude::*;
 use lightyear_guard::{BanTarget, KickText};
 
 /// Forms of the commands, for errors.
-const FORMS: &str = "players | kick ID [REASON] | ban ID_OR_ADDRESS MINUTES [REASON] | unban ID_OR_ADDRESS | map NAME | \
-                     say TEXT | drain";
+const FORMS: &str = "players | kick ID [REASON] | ban ID_OR_ADDRESS MINUTES [REASON] | unban ID_OR_ADDRESS | \
+                     map NAME | say TEXT | drain";
 /// Longest ban, in minutes: a year.
 const MAX_MINUTES: u64 = 525_600;
 

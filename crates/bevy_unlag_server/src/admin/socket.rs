@@ -14,7 +14,7 @@ use checked_ron::{OneLine, read_file};
 use lightyear_guard::{BanTarget, LogConfig, ServerKey};
 
 use super::{ADMIN, AdminAnswer, AdminCommand, AdminRequest};
-use crate::{RequestForm, RequestId, RequestLimits, RequestServer};
+use crate::request_server::{RequestForm, RequestId, RequestLimits, RequestServer};
 
 /// First line of an admin file.
 const HEADER: &str = "bevy_unlag admin 1";
@@ -141,7 +141,7 @@ impl AdminFile {
     }
 }
 
-/// Removes the admin file of an earlier run. What is no admin file stays.
+/// Removes the admin file of an earlier run. Other files stay.
 fn remove_old(file: &Path) -> io::Result<()> {
     match read_file(file, MAX_FILE_BYTES) {
         Ok(bytes) if AdminFile::parse(&bytes).is_some() => fs::remove_file(file),

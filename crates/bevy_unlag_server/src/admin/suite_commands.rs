@@ -11,7 +11,7 @@ use lightyear::{
 use lightyear_guard::{BanList, Kick, KickReason, KickText, PendingKick, client_name};
 
 use super::{AdminAnswer, AdminCommand, AdminRequest};
-use crate::ServerState;
+use crate::life_cycle::ServerState;
 
 /// Links of players who stay.
 type Players<'w, 's> = Query<

@@ -27,7 +27,7 @@ use crate::watchdog::Heart;
 
 bevy_unlag_core::named_enum! {
     /// Section of a frame, named by the system set or schedule that ends it. It begins where the section before it
-    /// ends, or with its schedule. What other plugins run in between counts, too.
+    /// ends, or with its schedule. Systems of other plugins in between count, too.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum Section {
         ReceiveLinks => "LinkSystems::Receive",

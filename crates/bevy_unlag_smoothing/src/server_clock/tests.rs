@@ -59,9 +59,9 @@ fn exchanges(weather: LinkProfile, seconds: f64, seed: u64) -> Vec<[f64; 4]> {
     all
 }
 
-fn p95(mut expect_monotonic_errors: Vec<f64>) -> f64 {
-    expect_monotonic_errors.sort_by(f64::total_cmp);
-    expect_monotonic_errors[expect_monotonic_errors.len() * 95 / 100]
+fn p95(mut errors: Vec<f64>) -> f64 {
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() * 95 / 100]
 }
 
 /// Compares the time published 100 times a second, from the tenth second on, with the mean of the last eight

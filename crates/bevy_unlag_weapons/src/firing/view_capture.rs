@@ -133,7 +133,7 @@ impl ViewCapture<'_, '_> {
             |way: Vec3, range: f32| query.first_obstacle(eye, way, range).map_or(range, |wall| wall.distance);
         match weapon.shot {
             Shot::Ray { range, radius, .. } if radius > 0.0 => {
-                vec![self.thick_ray(eye, round, (range, radius), filter)]
+                vec![self.sphere_cast(eye, round, (range, radius), filter)]
             }
             Shot::Ray { range, pierce, .. } => {
                 let way = round.direction(round.seed, 0);
@@ -150,7 +150,7 @@ impl ViewCapture<'_, '_> {
                     ShotRay { to: eye + way * reach, drawn }
                 })
                 .collect(),
-            Shot::Beam { range, radius } => vec![self.thick_ray(eye, round, (range, radius), filter)],
+            Shot::Beam { range, radius } => vec![self.sphere_cast(eye, round, (range, radius), filter)],
             Shot::Melee { reach, half_angle, half_height, .. } => {
                 let way = round.direction(round.seed, 0);
                 let facing = Transform::default().looking_to(way, round.up).rotation;
@@ -166,8 +166,8 @@ impl ViewCapture<'_, '_> {
         }
     }
 
-    /// Traces a ray of some range and radius.
-    fn thick_ray(
+    /// Casts a sphere of some radius over some range.
+    fn sphere_cast(
         &self,
         eye: Vec3,
         round: &PredictedShot,

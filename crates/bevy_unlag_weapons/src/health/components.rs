@@ -70,6 +70,7 @@ impl Interpolate for PlayerScore {
 }
 
 /// Marks a dead pawn; on the server.
+#[doc(alias = "m_lifeState")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Component, Debug)]
 pub struct Dead {
@@ -95,6 +96,7 @@ impl Dead {
 }
 
 /// Last attacker of a pawn; the pawn itself and its teammates do not count. On the server.
+#[doc(alias = "LastHitBy")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 pub struct LastAttacker {

@@ -12,9 +12,9 @@ use crate::{
 };
 
 /// Returns the eye position that the shot is traced from: the drawn eye, or the nearest position within the
-/// tolerance of the server's eye position, for a pawn with this up direction. A large distance alone is no reason for a refusal: a pawn that was
-/// knocked back, or extrapolated because moves were missing, sees itself elsewhere for a round trip. But no
-/// wall may be in between.
+/// tolerance of the server's eye position, for a pawn with this up direction. A large distance alone is no reason for a
+/// refusal: a pawn that was knocked back, or extrapolated because moves were missing, sees itself elsewhere for a round
+/// trip. But no wall may be in between.
 pub(super) fn eye(
     (own, up): (Vec3, Vec3),
     drawn: Vec3,

@@ -49,7 +49,7 @@ pub struct Spread {
     pub most_bloom: f32,
     /// Recovery rate of the bloom, in degrees per second. Default: 10.
     pub recovery: f32,
-    /// Which side decides where in the cone rounds go. Default: the shared [seed](SpreadSource::Seed).
+    /// Side that chooses the directions of rounds within the cone. Default: the shared [seed](SpreadSource::Seed).
     pub source: SpreadSource,
 }
 

@@ -215,6 +215,7 @@ mod tests {
 
     #[test]
     fn no_prefix_or_length_panics_the_datagram_filter() {
+        // A panic fails the test.
         for prefix in 0..=255 {
             for length in 0..40 {
                 let _ = client_datagram_form(&packet(prefix)[..length]);

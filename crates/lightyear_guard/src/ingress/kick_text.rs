@@ -18,7 +18,7 @@ impl KickText {
     /// Maximum length, in bytes.
     pub const MAX: usize = 100;
 
-    /// Creates a text. Control characters become spaces, spaces around it are dropped, and what is too long is cut.
+    /// Creates a text. Control characters become spaces, spaces around it are dropped, and a longer text is cut.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let mut line = text.trim().replace(char::is_control, " ");

@@ -176,7 +176,8 @@ impl ReassemblyState {
     }
 
     fn has(&self, retention: Retention, id: u16) -> bool {
-        matches!(retention, Retention::Windowed(window) if self.windows.get(window).is_some_and(|window| window.has(id)))
+        let Retention::Windowed(window) = retention else { return false };
+        self.windows.get(window).is_some_and(|window| window.has(id))
     }
 
     fn free_slot(&self, now: Duration) -> Option<usize> {

@@ -3,16 +3,16 @@
 //! lightyear's own socket spawns an entity for the first datagram of every address, whatever it contains,
 //! remembers the address for ever, and reads for as long as datagrams arrive: 50 µs and some kilobytes per
 //! junk datagram of a flood. This socket checks datagrams of unknown addresses first. Only a client that holds a
-//! valid token and answers a challenge gets a link: [`strangers`]. Requests are limited per second and per host, and
-//! an address is forgotten together with its link.
+//! valid token and answers a challenge gets a link: [`unconnected_addresses`]. Requests are limited per second and per
+//! host, and an address is forgotten together with its link.
 //!
-//! Datagrams that arrive while the app stands still wait in a bounded queue, in which players have a share of their own:
-//! [`receive_queue`], [`receive_thread`].
+//! Datagrams that arrive while the app stands still wait in a bounded queue, in which players have a share of their
+//! own: [`receive_queue`], [`receive_thread`].
 
 mod bound_socket;
 mod receive_queue;
 mod receive_thread;
-mod strangers;
+mod unconnected_addresses;
 
 use core::time::Duration;
 use std::{net::SocketAddr, sync::Arc};
@@ -28,7 +28,7 @@ use self::{
     bound_socket::{BoundSocket, mapped},
     receive_queue::Datagram,
     receive_thread::{ReceiveThread, SocketReader},
-    strangers::{Admission, Strangers},
+    unconnected_addresses::{Admission, Strangers},
 };
 use super::{
     IngressLimits, IngressRefusal, IngressStats, pending_links::PendingLink, token_bucket::TokenBucket,
@@ -47,8 +47,8 @@ const MAX_DATAGRAM: usize = 1_472;
 /// IPv6 and IPv4, and over IPv4 only on systems without IPv6. [`IngressLimits`] contains its limits.
 ///
 /// The app reads it in its frames. While the app stands still, a thread reads in its place, so that nothing of the
-/// players is lost until the queue is full ([`IngressLimits::queued_datagrams`]). A new client answers a challenge before
-/// it gets a link, so its join takes one frame longer than with lightyear's socket.
+/// players is lost until the queue is full ([`IngressLimits::queued_datagrams`]). A new client answers a challenge
+/// before it gets a link, so its join takes one frame longer than with lightyear's socket.
 ///
 /// It serves netcode. Without the filters ([`IngressLimits::enabled`]) every address gets a link.
 #[doc(alias = "ServerUdpIo")]
@@ -73,8 +73,8 @@ pub struct ServerUdp {
 }
 
 impl ServerUdp {
-    /// Creates a socket that is read in the app's frames only, with the system's own receive buffer: what arrives while
-    /// the app stands still is lost once that is full. For measurements.
+    /// Creates a socket that is read in the app's frames only, with the system's own receive buffer: datagrams that
+    /// arrive while the app stands still are lost once that is full. For measurements.
     #[must_use]
     pub fn in_frames_only() -> Self {
         Self { in_frames_only: true, ..Self::default() }

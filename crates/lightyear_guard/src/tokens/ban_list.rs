@@ -69,6 +69,7 @@ impl FromStr for BanTarget {
 /// before the game sees them, in development mode too. Only servers read it. A ban ends no connection; see
 /// [`Kick`](crate::Kick). It lasts for this run of the server: bans that should last longer belong to the matchmaker,
 /// which issues no more tokens then.
+#[doc(alias = "banid")]
 #[derive(Resource, Clone, Debug, Default, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct BanList {
@@ -83,8 +84,8 @@ impl BanList {
     /// Longest duration of a ban: ten years.
     const LONGEST: Duration = Duration::from_secs(315_360_000);
 
-    /// Bans a client or a host from now on; a ban that it has already ends at the new time. Returns false if the list is
-    /// full, and then changes nothing.
+    /// Bans a client or a host from now on; a ban that it has already ends at the new time. Returns false if the list
+    /// is full, and then changes nothing.
     #[must_use]
     pub fn ban(&mut self, target: BanTarget, duration: Duration) -> bool {
         let now = clock::monotonic();

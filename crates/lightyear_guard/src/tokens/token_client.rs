@@ -232,6 +232,7 @@ mod tests {
                     }
                 }
             }
+            // A panic fails the test.
             let _ = error(&junk);
             let _ = error(&junk[..rng.random_range(0..junk.len())]);
         }

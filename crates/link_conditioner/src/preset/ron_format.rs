@@ -159,7 +159,7 @@ impl RonFile for LinkPresets {
 
 #[cfg(test)]
 mod tests {
-    use checked_ron::mangle::mangled;
+    use checked_ron::broken_text::mangled;
 
     use super::*;
 

@@ -132,7 +132,7 @@ impl Cell {
             Bot::take_over(seed, (rules.scene, rules.weapon.speed()), client);
         }
         game.run(Duration::from_secs_f64(SETTLING));
-        arm(&mut game, true);
+        allow_fire(&mut game, true);
         let mut seconds = 0.0;
         while drawn(&game) < rules.hits {
             game.run(Duration::from_secs_f64(CHECK_INTERVAL));
@@ -141,7 +141,7 @@ impl Cell {
                 return Err(format!("{} hits in {seconds} s are too few to measure", drawn(&game)));
             }
         }
-        arm(&mut game, false);
+        allow_fire(&mut game, false);
         game.run(Duration::from_secs(3));
         let report = game.report();
         let average = |of: fn(&PlayerReport) -> f64| mean(report.players.iter().map(of));
@@ -161,7 +161,7 @@ impl CellResult {
     }
 }
 
-fn arm(game: &mut Match, may_fire: bool) {
+fn allow_fire(game: &mut Match, may_fire: bool) {
     for client in &mut game.clients {
         if let Some(mut hands) = client.world_mut().get_resource_mut::<Bot>() {
             hands.may_fire = may_fire;

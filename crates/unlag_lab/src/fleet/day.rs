@@ -1,4 +1,5 @@
-//! Simulated day of a fleet with 100,000 players: machines, egress, waits and cost, from the measured figures of a match.
+//! Simulated day of a fleet with 100,000 players: machines, egress, waits and cost, from the measured figures of a
+//! match.
 
 mod machines;
 mod simulation;
@@ -33,8 +34,8 @@ const MACHINE_CORES: usize = 16;
 const MACHINE_S: f64 = 90.0;
 /// Time without a process after which a machine is given back, in seconds.
 const MACHINE_IDLE_S: f64 = 600.0;
-/// Warm buffer, as in `deploy/agones/autoscaler.yaml`: ready processes in percent of all, limits of the number of processes,
-/// and seconds between two adjustments.
+/// Warm buffer, as in `deploy/agones/autoscaler.yaml`: ready processes in percent of all, limits of the number of
+/// processes, and seconds between two adjustments.
 const BUFFER: WarmBuffer = WarmBuffer { percent: 5, least: 4, most: 2_000, sync_s: 10.0 };
 /// Price of a core for an hour, in US dollars: an example.
 const USD_PER_CORE_HOUR: f64 = 0.04;

@@ -27,27 +27,27 @@ enum Effect {
 
 /// Effects of the first pawn that an app has shown, with their ticks.
 #[derive(Resource, Default)]
-struct Shown {
+struct DisplayedEvents {
     effects: Vec<(Tick, Effect)>,
-    /// The control: effects that the server has told everybody in a message of the game.
-    told: Vec<Effect>,
+    /// The control: effects that the server has sent to all in a message of the game.
+    sent_by_server: Vec<Effect>,
 }
 
-impl Shown {
+impl DisplayedEvents {
     /// Ticks in which one kind of effect was shown.
     fn ticks(&self, is_dash: bool) -> Vec<(Tick, Effect)> {
         self.effects.iter().filter(|(_, effect)| (*effect == Effect::Dash) == is_dash).copied().collect()
     }
 
-    fn told(&self, is_dash: bool) -> usize {
-        self.told.iter().filter(|effect| (**effect == Effect::Dash) == is_dash).count()
+    fn sent_by_server(&self, is_dash: bool) -> usize {
+        self.sent_by_server.iter().filter(|effect| (**effect == Effect::Dash) == is_dash).count()
     }
 }
 
 fn game(app: &mut App) {
     app.insert_resource(DashConfig { cooldown: 0.1, ..*app.world().resource::<DashConfig>() })
         .add_game_message::<Effect>(MessageRules::to_everyone().unreliable())
-        .init_resource::<Shown>()
+        .init_resource::<DisplayedEvents>()
         .add_systems(Startup, level)
         .add_systems(Last, record);
 }
@@ -55,24 +55,24 @@ fn game(app: &mut App) {
 fn record(
     mut dashes: MessageReader<PawnEvent<DashCue>>,
     mut cues: MessageReader<PawnEvent<MoveCue>>,
-    mut told: MessageReader<Received<Effect>>,
+    mut messages: MessageReader<Received<Effect>>,
     pawns: Query<&NetId>,
-    mut shown: ResMut<Shown>,
+    mut displayed: ResMut<DisplayedEvents>,
 ) {
     let of_first = |pawn: Entity| pawns.get(pawn).is_ok_and(|id| id.0 == 1);
     let dashes = dashes.read().filter(|dash| of_first(dash.pawn)).map(|dash| (dash.tick, Effect::Dash));
-    shown.effects.extend(dashes);
+    displayed.effects.extend(dashes);
     let cues = cues.read().filter(|cue| of_first(cue.pawn)).map(|cue| (cue.tick, Effect::Cue(cue.event)));
-    shown.effects.extend(cues);
-    shown.told.extend(told.read().map(|told| told.message));
+    displayed.effects.extend(cues);
+    displayed.sent_by_server.extend(messages.read().map(|received| received.message));
 }
 
-/// The control, on the server: tells everybody of each effect, as the owner's machine does by itself.
-fn tell(shown: Res<Shown>, mut outbox: Outbox<Effect>, mut count: Local<usize>) {
-    for (_, effect) in shown.effects.iter().skip(*count) {
+/// The control, on the server: sends each effect to all clients, as the owner's machine does by itself.
+fn tell(displayed: Res<DisplayedEvents>, mut outbox: Outbox<Effect>, mut count: Local<usize>) {
+    for (_, effect) in displayed.effects.iter().skip(*count) {
         outbox.send(effect);
     }
-    *count = shown.effects.len();
+    *count = displayed.effects.len();
 }
 
 fn server() -> App {
@@ -148,13 +148,15 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         game.run(Duration::from_secs(4));
     }
     // The landing after the spawn was before the bystander had joined.
-    game.apps_mut().for_each(|app| *app.world_mut().resource_mut::<Shown>() = Shown::default());
+    game.apps_mut()
+        .for_each(|app| *app.world_mut().resource_mut::<DisplayedEvents>() = DisplayedEvents::default());
     game.clients[0].world_mut().resource_mut::<Acts>().0 = true;
     game.run(TICK * PERIOD * uses);
-    // The player stops, and what was sent last arrives.
+    // The player stops, and the last messages arrive.
     game.clients[0].world_mut().resource_mut::<Acts>().0 = false;
     game.run(Duration::from_secs(6));
-    let apps: Vec<&Shown> = game.apps_mut().map(|app| app.world().resource::<Shown>()).collect();
+    let apps: Vec<&DisplayedEvents> =
+        game.apps_mut().map(|app| app.world().resource::<DisplayedEvents>()).collect();
     for (is_dash, [double_key, lost_key], what) in [
         (true, ["ability_double_effects", "ability_lost_effects"], "uses"),
         (false, ["events_doubled", "events_lost"], "jumps and landings"),
@@ -166,8 +168,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         }
         figures.add_noted(double_key, double as f64, format!("{expected} {what}"))?;
         figures.add(lost_key, lost as f64)?;
-        // What the server tells everybody the owner has shown already, and the bystander lacks what is lost.
-        let [owner, bystander] = [1, 2].map(|index| apps[index].told(is_dash));
+        // The owner has already shown the events that the server sends to all, and the bystander lacks the lost ones.
+        let [owner, bystander] = [1, 2].map(|index| apps[index].sent_by_server(is_dash));
         figures.add(format!("control_{double_key}"), owner as f64)?;
         figures.add(format!("control_{lost_key}"), shown[0].len().saturating_sub(bystander) as f64)?;
     }

@@ -1,5 +1,5 @@
-//! Corrections of players whose link is dark for two seconds, both ways, and the time until owner and server agree again.
-//! Each tours the level alone: no contact, no deaths.
+//! Corrections of players whose link is dark for two seconds, both ways, and the time until owner and server agree
+//! again. Each tours the level alone: no contact, no deaths.
 
 use crate::prelude::*;
 
@@ -93,8 +93,8 @@ fn consequences(
     }
 }
 
-/// Adds the largest correction after a blackout of two seconds, and the longest time from its end until owner and server
-/// agree to a centimetre.
+/// Adds the largest correction after a blackout of two seconds, and the longest time from its end until owner and
+/// server agree to a centimetre.
 ///
 /// # Errors
 /// Returns a message if a player cannot join.

@@ -22,8 +22,8 @@ use super::{AllocationEvent, Allocator, GameServer};
 
 /// Time after which a server that is not ready is ended.
 const START_TIME: Duration = Duration::from_secs(30);
-/// Time after which a server that drains is ended: above the 20 s of its drain, below the 30 s after which an operator's tools
-/// end this process.
+/// Time after which a server that drains is ended: above the 20 s of its drain, below the 30 s after which an
+/// operator's tools end this process.
 const DRAIN_TIME: Duration = Duration::from_secs(25);
 /// Output of a server that is searched for its port, in bytes.
 const MAX_OUTPUT: u64 = 4_096;
@@ -61,7 +61,7 @@ struct LocalServer {
     process: Child,
     started: Instant,
     is_ready: bool,
-    /// When it was asked to stop.
+    /// Start of its drain.
     drained: Option<Instant>,
 }
 

@@ -11,10 +11,10 @@ const BEHIND: i32 = 5;
 /// Returns a pair whose client receives a snapshot every tick and fires in every seventh move.
 fn pair(profile: LinkProfile) -> Pair {
     let mut pair = Pair::new(3, profile);
-    let hear = |tick: Res<CurrentTick>, mut heard: ResMut<LastReceivedSnapshot>| {
-        heard.record(tick.0.offset(-BEHIND));
+    let receive = |tick: Res<CurrentTick>, mut received: ResMut<LastReceivedSnapshot>| {
+        received.record(tick.0.offset(-BEHIND));
     };
-    pair.client.app.add_systems(FixedUpdate, hear.before(MoveSystems::Step));
+    pair.client.app.add_systems(FixedUpdate, receive.before(MoveSystems::Step));
     pair.play(
         |tick| if tick % 7 == 0 { WalkerInput::EAST.with(WalkerInput::FIRE) } else { WalkerInput::EAST },
     );
@@ -60,11 +60,11 @@ fn acknowledged_snapshot_never_decreases_nor_exceeds_the_server_tick() {
     for _ in 0..600 {
         pair.run_server_frame();
         let now = pair.server.tick();
-        let heard = pair.server.get::<SnapshotAcks>();
-        assert!(heard.tick.is_none_or(|tick| !tick.is_newer_than(now)));
-        assert!(last.is_none_or(|last| heard.tick.is_some_and(|tick| !last.is_newer_than(tick))));
-        assert!(heard.packets().iter().all(|packet| packet.arrived == now));
-        last = heard.tick;
+        let received = pair.server.get::<SnapshotAcks>();
+        assert!(received.tick.is_none_or(|tick| !tick.is_newer_than(now)));
+        assert!(last.is_none_or(|last| received.tick.is_some_and(|tick| !last.is_newer_than(tick))));
+        assert!(received.packets().iter().all(|packet| packet.arrived == now));
+        last = received.tick;
     }
     assert!(last.is_some());
 }

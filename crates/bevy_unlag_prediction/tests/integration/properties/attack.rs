@@ -13,7 +13,7 @@ use proptest::{collection::vec, prelude::*};
 
 use crate::properties::{
     decoding::{encoded, runs, vector, wish},
-    server::{Server, TICK, app, frame},
+    monitored_server::{Server, TICK, app, frame},
     walker::{Walker, WalkerInput, WalkerState},
 };
 

@@ -10,7 +10,7 @@ use proptest::{prelude::*, test_runner::TestRunner};
 use crate::properties::{
     attack::{Attack, AttackStep, Forged, script},
     cases,
-    server::TICK,
+    monitored_server::TICK,
     walker::{Mode, WalkerInput},
 };
 

@@ -307,9 +307,9 @@ impl Duel {
         let now = self.now();
         let mut shooter = self.server.world_mut().entity_mut(self.shooter);
         let answers = core::mem::take(&mut shooter.get_mut::<OutgoingMoveAcks>().expect("a mailbox").0);
-        let mail = core::mem::take(&mut shooter.get_mut::<OutgoingShotMessages>().expect("a mailbox").0);
+        let messages = core::mem::take(&mut shooter.get_mut::<OutgoingShotMessages>().expect("a mailbox").0);
         self.down.extend(answers.into_iter().map(|bytes| (self.frame + WAY, Down::Answer(bytes))));
-        self.verdicts.extend(mail.into_iter().filter_map(|mailed| match mailed {
+        self.verdicts.extend(messages.into_iter().filter_map(|message| match message {
             ShotMessage::Verdict(verdict) => Some(verdict),
             _ => None,
         }));

@@ -64,14 +64,14 @@ pub(super) struct Datagram {
 }
 
 /// Datagrams in their order. Linked addresses have a queue of their own, in which each has a share: strangers cannot
-/// fill it, and a faked address harms one player alone. What does not fit is dropped.
+/// fill it, and a faked address harms one player alone. Datagrams that do not fit are dropped.
 #[derive(Default)]
 pub(super) struct ReceiveQueue {
     linked: VecDeque<Datagram>,
     strangers: VecDeque<Datagram>,
     linked_load: Load,
     stranger_load: Load,
-    /// Linked addresses, with what of them waits.
+    /// Linked addresses, with the load of their waiting datagrams.
     addresses: HashMap<SocketAddr, Load>,
     /// Dropped datagrams of linked addresses and of strangers since they were last taken.
     dropped: (u64, u64),
@@ -83,7 +83,7 @@ impl ReceiveQueue {
         self.addresses.entry(address).or_default();
     }
 
-    /// Makes an address a stranger's again. What waits of it stays.
+    /// Makes an address a stranger's again. Its waiting datagrams stay.
     pub fn unlink(&mut self, address: &SocketAddr) {
         self.addresses.remove(address);
     }
@@ -215,12 +215,12 @@ mod tests {
         queue.unlink(&address(2));
         (0..100).for_each(|_| push(&mut queue, address(2), 100, bound));
         assert_eq!(queue.take_dropped(), (0, 93), "strangers have an eighth");
-        // What waits of a stranger does not count against its link.
+        // Datagrams that a stranger has waiting do not count against its link.
         queue.link(address(2));
         assert_eq!(taken(&mut queue).len(), 8);
         (0..3).for_each(|_| push(&mut queue, address(2), 100, bound));
         assert_eq!((taken(&mut queue).len(), queue.take_dropped()), (2, (1, 0)));
-        // Nor does what waits of a link that has gone.
+        // Nor do waiting datagrams of a link that has gone.
         for _ in 0..2 {
             queue.unlink(&address(2));
             queue.link(address(2));

@@ -8,7 +8,7 @@ struct Machine {
     is_up: bool,
     /// Processes on it.
     used: usize,
-    /// When its last process ended.
+    /// End of its last process.
     idle_since: f64,
     given_back: Option<f64>,
 }

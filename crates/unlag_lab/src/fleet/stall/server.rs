@@ -143,9 +143,12 @@ mod tests {
 
     #[test]
     fn drops_are_read_from_the_line_of_the_port() {
-        let table = "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n  \
-             101: 00000000000000000000000000000000:1389 00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 16384 2 0000000000000000 421\n  \
-             102: 0100007F:138A 0100007F:1389 07 00000000:00000000 00:00000000 00000000     0        0 16385 2 0000000000000000 7\n";
+        let table = "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode \
+             ref pointer drops\n  \
+             101: 00000000000000000000000000000000:1389 00000000000000000000000000000000:0000 07 00000000:00000000 \
+             00:00000000 00000000     0        0 16384 2 0000000000000000 421\n  \
+             102: 0100007F:138A 0100007F:1389 07 00000000:00000000 00:00000000 00000000     0        0 16385 2 \
+             0000000000000000 7\n";
         assert_eq!(drops_of(table, 0x1389), Some(421));
         assert_eq!(drops_of(table, 0x138A), Some(7));
         assert_eq!(drops_of(table, 0x138B), None);

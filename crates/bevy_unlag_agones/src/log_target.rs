@@ -1,0 +1,3 @@
+//! Target of log lines.
+
+pub(crate) const LOG: &str = "bevy_unlag::agones";
