@@ -1,8 +1,8 @@
-//! Number of matches of eight players that one core carries as server processes, their memory and start, and the drain of
-//! a full match.
+//! Number of matches of eight players that one core carries as server processes, their memory and start, and the drain
+//! of a full match.
 //!
-//! Clients of so many matches need more than one core, so time stands still for the servers while the clients compute. In
-//! the time that counts, all server processes share one core by the system's own scheduler.
+//! Clients of so many matches need more than one core, so time stands still for the servers while the clients compute.
+//! In the time that counts, all server processes share one core by the system's own scheduler.
 
 mod full_drain;
 mod paced_server;
@@ -73,8 +73,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<MatchNeeds, S
     Ok(MatchNeeds { per_core: held, ready_s: slowest, bytes_per_s })
 }
 
-/// Adds matches to a core until the ticks of one are too late. Returns the largest number before that, and the bytes per
-/// second that a player received.
+/// Adds matches to a core until the ticks of one are too late. Returns the largest number before that, and the bytes
+/// per second that a player received.
 fn fill_core(
     servers: Vec<PacedServer>,
     counts: &[usize],
