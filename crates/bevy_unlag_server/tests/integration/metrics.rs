@@ -265,6 +265,9 @@ fn handbook_has_each_metric() {
     let handbook = read("book/src/operations/monitoring.md");
     let (_, metrics) = exported();
     for name in &metrics {
-        assert!(handbook.contains(&format!("| `{name}` |")), "{name} is missing in book/src/operations/monitoring.md");
+        assert!(
+            handbook.contains(&format!("| `{name}` |")),
+            "{name} is missing in book/src/operations/monitoring.md"
+        );
     }
 }
