@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn every_flag_is_in_the_handbook() {
-        let handbook = include_str!("../../docs/server.md");
+        let handbook = include_str!("../../book/src/operations/server.md");
         let commands = [
             ServeArgs::augment_args(clap::Command::new("server")),
             KeyArgs::augment_args(clap::Command::new("key")),

@@ -1,5 +1,5 @@
 //! Ingress filters against packets that a hostile client, or a host that never joined, can send. Codes such
-//! as LY-3 and T8 name rows of `docs/link.md`.
+//! as LY-3 and T8 name rows of `book/src/operations/link_protection.md`.
 
 mod crash_packets;
 mod encrypted;

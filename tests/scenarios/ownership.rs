@@ -1,4 +1,4 @@
-//! Moves of pawns that a client does not own (threat T9 in `docs/link.md`).
+//! Moves of pawns that a client does not own (threat T9 in `book/src/operations/link_protection.md`).
 
 use bevy::prelude::*;
 use bevy_unlag::{

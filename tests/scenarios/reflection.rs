@@ -45,7 +45,7 @@ fn ecs_types(source: &str) -> impl Iterator<Item = (&str, bool)> {
 }
 
 /// Calls `with` with the text of each source file below `folder`, except for tests.
-fn for_each_source(folder: &Path, with: &mut impl FnMut(&str)) {
+pub(super) fn for_each_source(folder: &Path, with: &mut impl FnMut(&str)) {
     for entry in fs::read_dir(folder).expect("a folder of sources") {
         let path = entry.expect("a readable folder").path();
         if path.file_stem().is_some_and(|stem| stem == "tests") {

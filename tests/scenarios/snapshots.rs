@@ -1,4 +1,5 @@
-//! Delivery of snapshots: update rates, downlink budget and visibility (threat T30 in `docs/link.md`).
+//! Delivery of snapshots: update rates, downlink budget and visibility (threat T30 in
+//! `book/src/operations/link_protection.md`).
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Threat T16 (`docs/link.md`): a held trigger during an outage. The server fires no shots that the client
-//! did not request, and lets it catch up on none.
+//! Threat T16 (`book/src/operations/link_protection.md`): a held trigger during an outage. The server fires
+//! no shots that the client did not request, and lets it catch up on none.
 
 use bevy::prelude::*;
 use bevy_unlag::{

@@ -1,4 +1,4 @@
-//! Game messages that no client may send (threat T9 in `docs/link.md`).
+//! Game messages that no client may send (threat T9 in `book/src/operations/link_protection.md`).
 
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 

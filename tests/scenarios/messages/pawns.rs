@@ -1,5 +1,5 @@
 //! Messages about pawns that a client does not have yet, has no longer, or may not see (threat T30 in
-//! `docs/link.md`).
+//! `book/src/operations/link_protection.md`).
 
 use bevy_unlag::{
     SoldierBody,

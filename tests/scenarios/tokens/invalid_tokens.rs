@@ -1,4 +1,4 @@
-//! Stolen, reused, modified and forged tokens (threat T5 in `docs/link.md`).
+//! Stolen, reused, modified and forged tokens (threat T5 in `book/src/operations/link_protection.md`).
 
 use std::time::SystemTime;
 

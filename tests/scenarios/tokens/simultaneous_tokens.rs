@@ -1,5 +1,5 @@
-//! Two valid tokens at once (threat T5 in `docs/link.md`): of one account on two links, and of two accounts
-//! on one link.
+//! Two valid tokens at once (threat T5 in `book/src/operations/link_protection.md`): of one account on two
+//! links, and of two accounts on one link.
 
 use bevy_unlag::{guard::token_data, net::SessionOf};
 use lightyear::{

@@ -262,9 +262,12 @@ fn dashboard_and_alerts_name_only_metrics_that_exist() {
 
 #[test]
 fn handbook_has_each_metric() {
-    let handbook = read("docs/server.md");
+    let handbook = read("book/src/operations/monitoring.md");
     let (_, metrics) = exported();
     for name in &metrics {
-        assert!(handbook.contains(&format!("| `{name}` |")), "{name} is missing in docs/server.md");
+        assert!(
+            handbook.contains(&format!("| `{name}` |")),
+            "{name} is missing in book/src/operations/monitoring.md"
+        );
     }
 }
