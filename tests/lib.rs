@@ -1,127 +1,62 @@
-//! Doc tests of the guides in `docs/` and of the crates' READMEs. The integration tests are in `scenarios`, a single
-//! test binary, which is linked once.
+//! Doc tests of the book, of the guides in `docs/` and of the crates' READMEs. The integration tests are in `scenarios`,
+//! a single test binary, which is linked once.
 
-/// Doc tests of the movement guide.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/movement.md")]
-mod movement_guide {}
+/// Modules whose documentation is a page each, so that its code is tested.
+macro_rules! pages {
+    ($($module:ident: $path:literal,)*) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!($path)]
+            mod $module {}
+        )*
+    };
+}
 
-/// Doc tests of the prediction guide.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/prediction.md")]
-mod prediction_guide {}
-
-/// Doc tests of the smoothing guide.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/smoothing.md")]
-mod smoothing_guide {}
-
-/// Doc tests of the rewind guide.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/rewind.md")]
-mod rewind_guide {}
-
-/// Doc tests of the weapons guide.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/weapons.md")]
-mod weapons_guide {}
-
-/// Doc tests of the link guide.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/link.md")]
-mod link_guide {}
-
-/// Doc tests of the session guide.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/session.md")]
-mod session_guide {}
-
-/// Doc tests of the guide to game messages.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/messages.md")]
-mod messages_guide {}
-
-/// Doc tests of the guide to lightyear games.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/lightyear.md")]
-mod lightyear_guide {}
-
-/// Doc tests of the guide to dedicated servers.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/server.md")]
-mod server_guide {}
-
-/// Doc tests of the README of `bevy_unlag`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag/README.md")]
-mod bevy_unlag_readme {}
-
-/// Doc tests of the README of `bevy_unlag_agones`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_agones/README.md")]
-mod bevy_unlag_agones_readme {}
-
-/// Doc tests of the README of `bevy_unlag_core`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_core/README.md")]
-mod bevy_unlag_core_readme {}
-
-/// Doc tests of the README of `bevy_unlag_derive`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_derive/README.md")]
-mod bevy_unlag_derive_readme {}
-
-/// Doc tests of the README of `bevy_unlag_lightyear`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_lightyear/README.md")]
-mod bevy_unlag_lightyear_readme {}
-
-/// Doc tests of the README of `bevy_unlag_movement`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_movement/README.md")]
-mod bevy_unlag_movement_readme {}
-
-/// Doc tests of the README of `bevy_unlag_prediction`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_prediction/README.md")]
-mod bevy_unlag_prediction_readme {}
-
-/// Doc tests of the README of `bevy_unlag_rewind`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_rewind/README.md")]
-mod bevy_unlag_rewind_readme {}
-
-/// Doc tests of the README of `bevy_unlag_server`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_server/README.md")]
-mod bevy_unlag_server_readme {}
-
-/// Doc tests of the README of `bevy_unlag_smoothing`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_smoothing/README.md")]
-mod bevy_unlag_smoothing_readme {}
-
-/// Doc tests of the README of `bevy_unlag_testkit`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_testkit/README.md")]
-mod bevy_unlag_testkit_readme {}
-
-/// Doc tests of the README of `bevy_unlag_weapons`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/bevy_unlag_weapons/README.md")]
-mod bevy_unlag_weapons_readme {}
-
-/// Doc tests of the README of `checked_ron`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/checked_ron/README.md")]
-mod checked_ron_readme {}
-
-/// Doc tests of the README of `lightyear_guard`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/lightyear_guard/README.md")]
-mod lightyear_guard_readme {}
-
-/// Doc tests of the README of `link_conditioner`.
-#[cfg(doctest)]
-#[doc = include_str!("../crates/link_conditioner/README.md")]
-mod link_conditioner_readme {}
+pages! {
+    concepts_clocks: "../book/src/concepts/clocks.md",
+    concepts_links: "../book/src/concepts/links.md",
+    concepts_prediction: "../book/src/concepts/prediction.md",
+    concepts_rewind: "../book/src/concepts/rewind.md",
+    concepts_smoothing: "../book/src/concepts/smoothing.md",
+    concepts_trust: "../book/src/concepts/trust.md",
+    reference_controls: "../book/src/reference/controls.md",
+    reference_diagnostics: "../book/src/reference/diagnostics.md",
+    reference_messages: "../book/src/reference/messages.md",
+    reference_prediction: "../book/src/reference/prediction.md",
+    reference_testkit: "../book/src/reference/testkit.md",
+    operations_access: "../book/src/operations/access.md",
+    operations_admin: "../book/src/operations/admin.md",
+    operations_deployment: "../book/src/operations/deployment.md",
+    operations_link_protection: "../book/src/operations/link_protection.md",
+    operations_monitoring: "../book/src/operations/monitoring.md",
+    operations_server: "../book/src/operations/server.md",
+    operations_sessions: "../book/src/operations/sessions.md",
+    migration_lightyear: "../book/src/migration/lightyear.md",
+    migration_source: "../book/src/migration/source.md",
+    migration_unreal: "../book/src/migration/unreal.md",
+    movement_guide: "../docs/movement.md",
+    prediction_guide: "../docs/prediction.md",
+    smoothing_guide: "../docs/smoothing.md",
+    rewind_guide: "../docs/rewind.md",
+    weapons_guide: "../docs/weapons.md",
+    link_guide: "../docs/link.md",
+    session_guide: "../docs/session.md",
+    messages_guide: "../docs/messages.md",
+    lightyear_guide: "../docs/lightyear.md",
+    server_guide: "../docs/server.md",
+    bevy_unlag_readme: "../crates/bevy_unlag/README.md",
+    bevy_unlag_agones_readme: "../crates/bevy_unlag_agones/README.md",
+    bevy_unlag_core_readme: "../crates/bevy_unlag_core/README.md",
+    bevy_unlag_derive_readme: "../crates/bevy_unlag_derive/README.md",
+    bevy_unlag_lightyear_readme: "../crates/bevy_unlag_lightyear/README.md",
+    bevy_unlag_movement_readme: "../crates/bevy_unlag_movement/README.md",
+    bevy_unlag_prediction_readme: "../crates/bevy_unlag_prediction/README.md",
+    bevy_unlag_rewind_readme: "../crates/bevy_unlag_rewind/README.md",
+    bevy_unlag_server_readme: "../crates/bevy_unlag_server/README.md",
+    bevy_unlag_smoothing_readme: "../crates/bevy_unlag_smoothing/README.md",
+    bevy_unlag_testkit_readme: "../crates/bevy_unlag_testkit/README.md",
+    bevy_unlag_weapons_readme: "../crates/bevy_unlag_weapons/README.md",
+    checked_ron_readme: "../crates/checked_ron/README.md",
+    lightyear_guard_readme: "../crates/lightyear_guard/README.md",
+    link_conditioner_readme: "../crates/link_conditioner/README.md",
+}
