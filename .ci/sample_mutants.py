@@ -13,6 +13,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -24,9 +25,8 @@ import tree_sitter_rust
 
 SEED = int(os.environ.get("SEED", "20"))
 VIABLE = int(os.environ.get("VIABLE", "40"))
-# Seconds that the tests of a mutant may take. An endless loop counts as noticed.
-OWN_TIMEOUT = int(os.environ.get("OWN_TIMEOUT", "300"))
-SCENARIO_TIMEOUT = int(os.environ.get("SCENARIO_TIMEOUT", "1200"))
+# The tests of a mutant may take so many times as long as those without one. An endless loop counts as noticed.
+PATIENCE = 5
 # Drawn before it is known which compile.
 CANDIDATES = 2 * VIABLE
 
@@ -42,7 +42,7 @@ SCENARIOS = {
     "faults::held_trigger session::restart weapon_data",
 }
 # All packages: a part of the workspace would build Bevy again with other features.
-TESTS = ("--release", "--workspace", "--lib", "--tests")
+TESTS = ("--release", "--workspace", "--lib", "--tests", "--no-run", "--message-format", "json")
 SWITCH = """
 /// Whether a mutant is switched on.
 pub fn mutant(number: u32) -> bool {
@@ -56,13 +56,11 @@ tree = out / "tree"
 parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
 
 
-def cargo(*arguments, **options):
-    """Runs Cargo with the settings of the gate, whose build folder holds the dependencies."""
-    command, *rest = arguments
-    before = ["nextest", "run"] if command == "nextest" else [command]
-    settings = ["--config", str(tree / ".ci/cargo.toml")]
-    command = ["cargo", *before, *settings, *rest]
-    return subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL, text=True, **options)
+def cargo(command, *arguments):
+    """Runs Cargo with the settings of the gate, whose build folder holds the dependencies. Returns its JSON, too."""
+    command = ["cargo", command, "--config", str(tree / ".ci/cargo.toml"), *arguments]
+    ran = subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL, text=True, capture_output=True)
+    return ran, [json.loads(line) for line in ran.stdout.splitlines()]
 
 
 def fail(text):
@@ -182,18 +180,17 @@ class Source:
         return f"{field}: {begin} if {on} {{ {default} }} else {{ {value} }} {end}"
 
 
-def errors(package):
-    """Compiler errors of a crate: file and byte range."""
-    checked = cargo(
-        "check", "--release", "-p", package, "--message-format", "json", capture_output=True
-    )
+def errors():
+    """Compiler errors: file and byte range. With the features of the gate's lints, whose dependencies are checked."""
+    arguments = ("--release", "--workspace", "--lib", "--all-features", "--keep-going", "--message-format", "json")
+    checked, lines = cargo("check", *arguments)
     found = []
-    for line in checked.stdout.splitlines():
-        message = json.loads(line).get("message") or {}
+    for line in lines:
+        message = line.get("message") or {}
         if isinstance(message, dict) and message.get("level") == "error":
             found += [(tree / span["file_name"], span["byte_start"]) for span in message["spans"]]
     if checked.returncode != 0 and not found:
-        fail(f"{package} does not compile: {checked.stderr[-2000:]}")
+        fail(f"the copy does not compile: {checked.stderr[-2000:]}")
     return checked.returncode == 0, found
 
 
@@ -223,15 +220,17 @@ def build(drawn):
     core = tree / "crates/bevy_unlag_core/src/lib.rs"
     if "UNLAG_MUTANT" not in core.read_text():
         core.write_text(core.read_text() + SWITCH)
-    for crate in CRATES:
-        while True:
-            write([n for n in mutants if n not in dropped])
-            fine, found = errors(crate)
-            if fine:
-                break
-            for path, at in found:
-                if str(path.relative_to(tree)) in sources:
-                    dropped |= blamed(path, at)
+    while True:
+        write([n for n in mutants if n not in dropped])
+        fine, found = errors()
+        if fine:
+            break
+        before = len(dropped)
+        for path, at in found:
+            if str(path.relative_to(tree)) in sources:
+                dropped |= blamed(path, at)
+        if len(dropped) == before:
+            fail(f"the copy does not compile: {found}")
     kept = {
         crate: [m for m in ms if m["number"] not in dropped][:VIABLE] for crate, ms in drawn.items()
     }
@@ -242,28 +241,50 @@ def build(drawn):
     return kept
 
 
-def passes(number, timeout, tests):
-    """Runs tests, by a filter of nextest, until the first fails. None after the timeout."""
-    environment = dict(os.environ, UNLAG_MUTANT=str(number))
-    log = open(out / "last.log", "w")
-    command = ("nextest", *TESTS, "-E", tests)
-    try:
-        code = cargo(*command, env=environment, timeout=timeout, stdout=log, stderr=log).returncode
-    except subprocess.TimeoutExpired:
-        subprocess.run(["pkill", "-f", f"{tree}|{out}/build"], check=False)
-        return None
-    if code not in (0, 100):
-        fail(f"the tests did not run: {out / 'last.log'}")
-    return code == 0
+def executables():
+    """Builds the tests. Returns the executables with their folders, by package folder and target."""
+    built, lines = cargo("test", *TESTS)
+    if built.returncode != 0:
+        fail(f"the tests do not compile: {built.stderr[-2000:]}")
+    found = defaultdict(list)
+    for line in lines:
+        if line.get("reason") == "compiler-artifact" and line.get("executable"):
+            folder = Path(line["manifest_path"]).parent
+            found[folder.name, line["target"]["name"]].append((line["executable"], folder))
+    return found
 
 
-def own(number, crate):
-    return passes(number, OWN_TIMEOUT, f"package({crate})")
+class Tests:
+    """Executables with their filters, which pass without a mutant."""
 
+    def __init__(self, name, runs):
+        self.runs, self.timeout, began = runs, None, time.monotonic()
+        if not self.pass_with(0):
+            fail(f"without a mutant, a test of {name} fails: {out / 'last.log'}")
+        seconds = time.monotonic() - began
+        self.timeout = 20 + PATIENCE * seconds
+        print(f"{name}: its tests take {seconds:.0f} s", flush=True)
 
-def scenarios(number, crate):
-    chosen = " + ".join(f"test(/^{name}::/)" for name in SCENARIOS[crate].split())
-    return passes(number, SCENARIO_TIMEOUT, f"binary(scenarios) & ({chosen})")
+    def pass_with(self, number):
+        """Runs the tests with a mutant until an executable fails. None after the timeout."""
+        environment = dict(os.environ, UNLAG_MUTANT=str(number))
+        # One thread more than cores: some tests wait for real time.
+        environment.setdefault("RUST_TEST_THREADS", str((os.cpu_count() or 1) + 1))
+        until = time.monotonic() + self.timeout if self.timeout else None
+        with open(out / "last.log", "w") as log:
+            options = {"env": environment, "stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            for executable, folder, *filters in self.runs:
+                command = [executable, "--quiet", *filters]
+                run = subprocess.Popen(command, cwd=folder, start_new_session=True, **options)
+                try:
+                    code = run.wait(until and max(until - time.monotonic(), 0))
+                except subprocess.TimeoutExpired:
+                    os.killpg(run.pid, signal.SIGKILL)
+                    run.wait()
+                    return None
+                if code != 0:
+                    return False
+        return True
 
 
 def main():
@@ -274,22 +295,24 @@ def main():
             number += 1
             mutant["number"] = number
     kept = build(drawn)
-    if cargo("nextest", *TESTS, "--no-run").returncode != 0:
-        fail("the tests do not compile")
+    built = executables()
+    own, scenarios = {}, {}
     for crate in CRATES:
-        if not own(0, crate):
-            fail(f"without a mutant, a test of {crate} fails: {out / 'last.log'}")
+        own[crate] = Tests(crate, [run for (folder, _), runs in built.items() if folder == crate for run in runs])
+        filters = [f"{name}::" for name in SCENARIOS[crate].split()]
+        runs = [(*run, *filters) for run in built["tests", "scenarios"]]
+        scenarios[crate] = Tests(f"{crate} over netcode", runs)
     for crate, mutants in kept.items():
         results = out / f"{crate}.tsv"
         done = results.read_text() if results.exists() else ""
         for mutant in mutants:
             if mutant["name"] in done:
                 continue
-            began = time.monotonic()
-            outcome = {None: "endless", False: "caught by its own crate"}.get(own(mutant["number"], crate))
+            began, number = time.monotonic(), mutant["number"]
+            outcome = {None: "endless", False: "caught by its own crate"}.get(own[crate].pass_with(number))
             if outcome is None:
                 found = {None: "endless", False: "caught by scenarios", True: "missed"}
-                outcome = found[scenarios(mutant["number"], crate)]
+                outcome = found[scenarios[crate].pass_with(number)]
             line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
             print(line, flush=True)
             with results.open("a") as file:
