@@ -23,7 +23,7 @@ struct Said {
     line: String,
 }
 
-/// On both sides. A longer line is never sent, and a client that sends more than two a second is stopped by the guard.
+/// On both sides. More than two lines a second are not sent, and dropped by the server.
 fn chat(app: &mut App) {
     app.add_game_message::<Say>(MessageRules::to_server().per_second(2.0))
         .add_game_message::<Said>(MessageRules::to_everyone());
@@ -57,12 +57,13 @@ fn client(app: &mut App) {
 struct ChatLog(Vec<String>);
 // ANCHOR_END: game
 
-/// Says a line in its second second, and is interrupted by a line break.
+/// Says a line once, with a line break in it.
 fn speaker(app: &mut App) {
     app.add_plugins(client).add_systems(
         Update,
-        |time: Res<Time>, mut said: Local<bool>, mut server: Outbox<Say>| {
-            if time.elapsed_secs() > 2.0 && !core::mem::replace(&mut *said, true) {
+        |time: Res<Time>, mut is_said: Local<bool>, mut server: Outbox<Say>| {
+            if time.elapsed_secs() > 2.0 && !*is_said {
+                *is_said = true;
                 server.send(&Say("over\n here".to_owned()));
             }
         },

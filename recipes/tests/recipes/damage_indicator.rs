@@ -11,7 +11,7 @@ use bevy_unlag::{core::Wire, net::MessageRules, prelude::*};
 struct Hurt {
     amount: u8,
     /// Direction from the player to the shooter.
-    #[wire(range = -1.0..=1.0, bits = 8)]
+    #[wire(unit, bits = 16)]
     from: Vec3,
 }
 
@@ -38,9 +38,14 @@ fn client(app: &mut App) {
         .add_systems(Update, indicate);
 }
 
-/// An arrow around the crosshair, turned to the right by an angle in radians: 0 is ahead. A game fades it out.
+/// An arrow around the crosshair. A game fades it out.
 #[derive(Component)]
-struct DamageIndicator(f32);
+struct DamageIndicator {
+    /// Angle in radians by which it is turned to the right; 0 is ahead.
+    angle: f32,
+    /// Share of full health that is lost: how bright it is.
+    strength: f32,
+}
 
 fn indicate(
     mut messages: MessageReader<Received<Hurt>>,
@@ -49,8 +54,8 @@ fn indicate(
 ) {
     let ahead = own.current().look();
     for hurt in messages.read() {
-        let (ahead, from) = (ahead.xz(), hurt.message.from.xz());
-        commands.spawn(DamageIndicator(ahead.angle_to(from)));
+        let angle = ahead.xz().angle_to(hurt.message.from.xz());
+        commands.spawn(DamageIndicator { angle, strength: f32::from(hurt.message.amount) / 100.0 });
     }
 }
 // ANCHOR_END: game
@@ -72,14 +77,12 @@ fn target_sees_an_arrow_to_its_right_and_nobody_else_sees_one() {
         game.run(1.0);
         let arrows = |app: &mut App| {
             let world = app.world_mut();
-            world
-                .query::<&DamageIndicator>()
-                .iter(world)
-                .map(|arrow| arrow.0.to_degrees())
-                .collect::<Vec<_>>()
+            let mut arrows = world.query::<&DamageIndicator>();
+            arrows.iter(world).map(|arrow| (arrow.angle.to_degrees(), arrow.strength)).collect::<Vec<_>>()
         };
         let seen = arrows(&mut game.clients[1]);
-        assert!(seen.len() > 5 && seen.iter().all(|angle| (angle - 90.0).abs() < 5.0), "{seen:?}");
+        let is_right = |(angle, strength): &(f32, f32)| (angle - 90.0).abs() < 5.0 && *strength >= 0.2;
+        assert!(seen.len() > 5 && seen.iter().all(is_right), "{seen:?}");
         for bystander in [0, 2] {
             assert_eq!(arrows(&mut game.clients[bystander]), []);
         }

@@ -21,7 +21,7 @@ fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), HealthPlugin, floor, soldiers))
         .add_systems(
             FixedLast,
-            (fall.before(WeaponSystems::ApplyDamage), count.after(WeaponSystems::Respawn)),
+            (fall.before(WeaponSystems::ApplyDamage), count.after(WeaponSystems::ApplyDamage)),
         )
         .init_resource::<Falls>();
 }

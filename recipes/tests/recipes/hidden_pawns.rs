@@ -53,7 +53,8 @@ fn pawn_behind_the_wall_is_not_drawn_and_the_marked_one_is() {
         game.run(3.0);
         let seen_by = |viewer: usize, game: &mut unlag_recipes::Game| {
             [1, 2, 3].map(|id| {
-                component(&mut game.clients[viewer], NetId(id)).is_some_and(|drawn| is_drawn(&drawn))
+                component::<DrawnPose>(&mut game.clients[viewer], NetId(id))
+                    .is_some_and(|drawn| is_drawn(&drawn))
             })
         };
         assert_eq!(seen_by(0, game), [true, false, true]);

@@ -54,8 +54,9 @@ struct KillFeed(Vec<String>);
 
 fn list(mut kills: MessageReader<Received<Kill>>, arsenal: Res<Arsenal>, mut feed: ResMut<KillFeed>) {
     for Received { message: Kill { killer, victim, weapon }, .. } in kills.read() {
-        let weapon =
-            weapon.and_then(|weapon| arsenal.get(weapon)).map_or("an accident", |weapon| &weapon.name);
+        let weapon = weapon
+            .and_then(|weapon| arsenal.get(weapon))
+            .map_or("an accident", |weapon| weapon.name.as_str());
         let killer = killer.map_or_else(String::new, |killer| format!("{} ", killer.0));
         feed.0.push(format!("{killer}[{weapon}] {}", victim.0));
         let excess = feed.0.len().saturating_sub(5);

@@ -35,7 +35,7 @@ fn fill(players: Query<(&ControllingPlayer, &PlayerScore)>, mut board: ResMut<Sc
 }
 // ANCHOR_END: game
 
-/// The second player fires at nobody, the first one at the second.
+/// Fires at the second player.
 fn shooter(app: &mut App) {
     app.add_plugins(client);
     fire_along(app, Vec3::new(0.0, -0.03, -1.0), |_| true);

@@ -52,7 +52,7 @@ fn follow(
 }
 // ANCHOR_END: game
 
-/// Walks to the right of where it looks, which is ahead and down.
+/// Looks to the left and down, and walks ahead.
 fn walker(app: &mut App) {
     app.add_plugins(client).add_systems(PreUpdate, |mut input: Single<&mut InputAccumulator>| {
         input.look_along(Vec3::new(-1.0, -0.5, 0.0));

@@ -21,7 +21,7 @@ fn client(app: &mut App) {
 }
 // ANCHOR_END: game
 
-/// Walks to the right, and fires at the other soldier.
+/// Walks along +X, and fires.
 fn shooter(app: &mut App) {
     app.add_plugins(client)
         .add_systems(PreUpdate, |mut input: Single<&mut InputAccumulator>| input.axes(Vec2::Y));

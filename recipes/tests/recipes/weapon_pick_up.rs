@@ -41,7 +41,8 @@ fn server(app: &mut App) {
         .add_systems(Startup, |mut commands: Commands| {
             let place = Transform::from_xyz(0.0, 0.5, -5.0);
             let pick_up = PickUp { weapon: WeaponId(1) };
-            commands.spawn((ReplicatedPawn, RecordTransform::default(), pick_up, place));
+            // An id of its own: those of the players begin at 1.
+            commands.spawn((ReplicatedPawn, NetId(200), RecordTransform::default(), pick_up, place));
         })
         .add_systems(FixedUpdate, take.before(MoveSystems::Step));
 }
@@ -91,12 +92,13 @@ fn walker(app: &mut App) {
     );
 }
 
-/// Returns the number of models that a client draws, and the second weapon of the first soldier in an app.
+/// Returns the number of models that a client draws.
 fn models(client: &mut App) -> usize {
     let world = client.world_mut();
     world.query::<&WeaponModel>().iter(world).count()
 }
 
+/// Returns the second weapon of the first soldier.
 fn second_weapon(app: &mut App) -> Option<WeaponId> {
     component::<SoldierState>(app, NetId(1)).and_then(|state| state.extension.slots[1].weapon)
 }
