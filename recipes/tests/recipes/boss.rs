@@ -33,8 +33,8 @@ fn server(app: &mut App) {
         .add_systems(FixedUpdate, prowl);
 }
 
-/// To and fro, 20 m ahead of the players and to their right. It may be an animation, a path or a behaviour tree: what counts is the
-/// `Transform` at the end of the tick, which is recorded, sent and rewound.
+/// To and fro, 20 m ahead of the players and to their right. It may be an animation, a path or a behaviour tree: what
+/// counts is the `Transform` at the end of the tick, which is recorded, sent and rewound.
 fn prowl(time: Res<Time>, mut boss: Single<&mut Transform, With<RecordTransform>>) {
     boss.translation = Vec3::new(10.0 + 6.0 * time.elapsed_secs().sin(), 1.5, -20.0);
 }

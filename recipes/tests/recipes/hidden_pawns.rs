@@ -40,8 +40,8 @@ fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), level));
 }
 
-/// On a client: a concealed pawn is `OutOfSight`, and not alive as it is drawn. The feature `visibility` of `bevy_unlag`,
-/// which is on by default, hides its visual then.
+/// On a client: a concealed pawn is `OutOfSight`, and not alive as it is drawn. The feature `visibility` of
+/// `bevy_unlag`, which is on by default, hides its visual then.
 fn is_drawn(drawn: &DrawnPose) -> bool {
     drawn.pose.alive
 }
