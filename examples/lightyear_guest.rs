@@ -94,6 +94,7 @@ fn game_client(app: &mut App) {
         );
 }
 
+// ANCHOR: suite
 // The suite, added to it: after lightyear's plugins.
 
 fn level(mut commands: Commands) {
@@ -126,6 +127,7 @@ fn client(pings: bool) -> App {
     app.insert_resource(InputTimelineConfig::default().with_sync_config(sync));
     app
 }
+// ANCHOR_END: suite
 
 fn main() -> ExitCode {
     let pings = !std::env::args().any(|argument| argument == "--no-pings");

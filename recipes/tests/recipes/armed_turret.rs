@@ -1,5 +1,8 @@
 //! An armed character of one's own: a turret on a rail. `WithWeapons` adds the weapons, the trigger and the verdicts.
 
+use unlag_recipes::{corrections, play, record, recorded};
+
+// ANCHOR: game
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag::{
     Character, Side,
@@ -9,7 +12,6 @@ use bevy_unlag::{
     rewind::{BodyBounds, HitBox},
     weapons::{ShotResult, WithWeapons},
 };
-use unlag_recipes::{corrections, play, record, recorded};
 
 struct Turret;
 type ArmedTurret = WithWeapons<Turret>;
@@ -124,6 +126,7 @@ fn fight(
     input.look_along(other.pose.position - drawn.pose.position - Vec3::Y * 0.4);
     trigger.set_fire(time.elapsed_secs() % 0.3 < 0.1);
 }
+// ANCHOR_END: game
 
 fn recording_server(app: &mut App) {
     app.add_plugins((server, record::<Damage>));

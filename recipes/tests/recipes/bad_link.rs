@@ -1,8 +1,10 @@
 //! A match over a bad link, by the name of a preset. The link may change while the match runs.
 
+use unlag_recipes::{component, floor, own, play, position, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{link_conditioner::LinkPreset, prelude::*};
-use unlag_recipes::{component, floor, own, play, position, soldiers};
 
 fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), floor, soldiers));
@@ -25,6 +27,7 @@ fn set_link(client: &mut App, preset: &str) {
     let world = client.world_mut();
     world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.apply(preset));
 }
+// ANCHOR_END: game
 
 /// Returns the round trip of a player's moves, in milliseconds.
 fn round_trip(client: &mut App) -> u128 {

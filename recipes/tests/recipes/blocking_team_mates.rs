@@ -1,12 +1,14 @@
 //! Teammates that stop shots without being hurt: they are cover for the other team.
 
+use unlag_recipes::{fire_along, floor, play, record, recorded, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
     rewind::Team,
     weapons::{FireRules, FriendlyFire},
 };
-use unlag_recipes::{fire_along, floor, play, record, recorded, soldiers};
 
 const MATE: NetId = NetId(2);
 const FOE: NetId = NetId(3);
@@ -25,6 +27,7 @@ fn server(app: &mut App) {
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 /// The first player fires straight ahead, a little downwards.
 fn shooter(app: &mut App) {

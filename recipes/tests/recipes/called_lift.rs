@@ -1,5 +1,8 @@
 //! A lift that is called by a button: it moves on command of the server, and its rider is predicted.
 
+use unlag_recipes::{component, corrections, floor, play, position, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::Wire,
@@ -8,7 +11,6 @@ use bevy_unlag::{
     prelude::*,
     rapier::prelude::Collider,
 };
-use unlag_recipes::{component, corrections, floor, play, position, soldiers};
 
 const LIFT: BaseId = BaseId(1);
 const RIDER: NetId = NetId(1);
@@ -59,6 +61,7 @@ fn client(app: &mut App) {
 /// The button that the player presses in this frame.
 #[derive(Resource, Default)]
 struct Button(Option<bool>);
+// ANCHOR_END: game
 
 #[test]
 fn rider_of_a_called_lift_goes_up_and_down_without_corrections() {

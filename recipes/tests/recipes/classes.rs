@@ -1,8 +1,10 @@
 //! Two classes of soldiers: one is chosen at spawn, another one at a respawn.
 
+use unlag_recipes::{Game, component, corrections, floor, play, position};
+
+// ANCHOR: game
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_unlag::{core::PawnClass, prelude::*};
-use unlag_recipes::{Game, component, corrections, floor, play, position};
 
 const SCOUT: PawnClass = PawnClass(0);
 const HEAVY: PawnClass = PawnClass(1);
@@ -44,6 +46,7 @@ fn client(app: &mut App) {
     app.add_plugins((classes, UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor))
         .add_systems(PreUpdate, |mut input: Single<&mut InputAccumulator>| input.axes(Vec2::Y));
 }
+// ANCHOR_END: game
 
 #[test]
 fn class_decides_about_the_speed_and_everybody_knows_it() {

@@ -1,12 +1,14 @@
 //! An ability on the soldier: a dash with a cooldown, predicted like a jump.
 
+use unlag_recipes::{corrections, floor, play, record, recorded};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{ExtendedEvent, StepEvent},
     movement::abilities::{Dash, DashConfig, DashEvent},
     prelude::*,
 };
-use unlag_recipes::{corrections, floor, play, record, recorded};
 
 type Dasher = SoldierWith<Dash>;
 
@@ -42,6 +44,7 @@ fn dash_key(time: Res<Time>, mut own: Query<&mut MoveInput<Dasher>, With<LocalCo
         input.0.body.extension.pressed = time.elapsed_secs() % 0.2 < 0.1;
     }
 }
+// ANCHOR_END: game
 
 fn recording_server(app: &mut App) {
     app.add_plugins((server, record::<StepEvent<Dasher>>));

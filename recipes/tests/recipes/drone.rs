@@ -1,5 +1,8 @@
 //! A character of one's own beside soldiers: a drone that hovers where nobody steers it.
 
+use unlag_recipes::{component, corrections, floor, own, play, position};
+
+// ANCHOR: game
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag::{
     Character, Side,
@@ -8,7 +11,6 @@ use bevy_unlag::{
     rapier::prelude::Collider,
     rewind::{BodyBounds, HitBox},
 };
-use unlag_recipes::{component, corrections, floor, own, play, position};
 
 struct Drone;
 
@@ -118,6 +120,7 @@ fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins { characters: characters(), ..default() }, floor))
         .add_plugins(PlayerControlsPlugin::default());
 }
+// ANCHOR_END: game
 
 /// A pilot who flies ahead and climbs.
 fn pilot(app: &mut App) {

@@ -1,12 +1,14 @@
 //! A state that all players see: who carries the flag.
 
+use unlag_recipes::{component, floor, play, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{Interpolate, InterpolationSpan, Wire},
     net::{AddPawnState, OwnPawnState},
     prelude::*,
 };
-use unlag_recipes::{component, floor, play, soldiers};
 
 /// On a pawn: it carries the flag of this team.
 #[derive(Component, Wire, Clone, Copy, PartialEq, Debug)]
@@ -47,6 +49,7 @@ fn take_flag(
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor, flags));
 }
+// ANCHOR_END: game
 
 fn walker(app: &mut App) {
     app.add_plugins(client)

@@ -1,12 +1,14 @@
 //! A message to the server with rules of the game: a door opens for a player who is near.
 
+use unlag_recipes::{floor, play, record, recorded, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::Wire,
     net::{MessageRules, MessageVerdict},
     prelude::*,
 };
-use unlag_recipes::{floor, play, record, recorded, soldiers};
 
 /// From a player: open that door.
 #[derive(Wire, Clone)]
@@ -87,6 +89,7 @@ fn asker(app: &mut App) {
             server.send_about(*own, &OpenDoor { door: 7 });
         });
 }
+// ANCHOR_END: game
 
 fn recording_asker(app: &mut App) {
     app.add_plugins((asker, record::<Received<DoorOpens>>));

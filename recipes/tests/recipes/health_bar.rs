@@ -1,11 +1,13 @@
 //! A health bar: the suite sends the health of each pawn to all clients.
 
+use unlag_recipes::{floor, play, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
     weapons::{Hazard, HealthPlugin},
 };
-use unlag_recipes::{floor, play, soldiers};
 
 fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), HealthPlugin, floor, soldiers));
@@ -25,6 +27,7 @@ fn draw_bars(soldiers: Query<(Entity, &Health), Changed<Health>>, mut commands: 
         commands.entity(soldier).insert(HealthBar(health.fraction()));
     }
 }
+// ANCHOR_END: game
 
 /// Returns the lengths of the bars of all soldiers, by their ids.
 fn bars(client: &mut App) -> Vec<(NetId, f32)> {

@@ -1,12 +1,14 @@
 //! A jump pad, which is predicted like a jump and sends nothing.
 
+use unlag_recipes::{component, corrections, floor, play, position, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     movement::{MoveVolume, VolumeId},
     prelude::*,
     rapier::prelude::{Collider, Sensor},
 };
-use unlag_recipes::{component, corrections, floor, play, position, soldiers};
 
 /// On both sides: the pad, 10 m ahead of the first player.
 fn pad(app: &mut App) {
@@ -24,6 +26,7 @@ fn server(app: &mut App) {
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor, pad));
 }
+// ANCHOR_END: game
 
 fn walker(app: &mut App) {
     app.add_plugins(client)

@@ -1,5 +1,8 @@
 //! A kart as a second character: a player walks up to it, gets in, drives, and gets out again.
 
+use unlag_recipes::{corrections, floor, own, play, position};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{Passenger, Wire},
@@ -8,7 +11,6 @@ use bevy_unlag::{
     net::{MessageRules, MessageSource, Possessed},
     prelude::*,
 };
-use unlag_recipes::{corrections, floor, own, play, position};
 
 const SOLDIER: NetId = NetId(1);
 const KART: NetId = NetId(100);
@@ -86,6 +88,7 @@ fn client(app: &mut App) {
 /// Whether the key is pressed in this frame.
 #[derive(Resource, Default)]
 struct UseKey(bool);
+// ANCHOR_END: game
 
 #[test]
 fn player_drives_away_and_gets_out_elsewhere() {

@@ -1,5 +1,8 @@
 //! Key bindings of one's own, for keyboard and gamepad, and another sensitivity of the mouse.
 
+use unlag_recipes::{Game, component, floor, play, soldiers};
+
+// ANCHOR: game
 use bevy::{
     input::{
         ButtonState, InputPlugin,
@@ -9,7 +12,6 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag::{PadButton, PlayerAction, prelude::*};
-use unlag_recipes::{Game, component, floor, play, soldiers};
 
 /// Reads keys, mouse and gamepads. With a window, `DefaultPlugins` bring the `InputPlugin`.
 fn client(app: &mut App) {
@@ -31,6 +33,7 @@ fn spawn_controls(mut commands: Commands) {
 fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), floor, soldiers));
 }
+// ANCHOR_END: game
 
 /// Presses or releases a key of the player's keyboard.
 fn set_key(game: &mut Game, key_code: KeyCode, state: ButtonState) {

@@ -1,8 +1,10 @@
 //! Knock-back: a hit throws its target back, without a correction of the player who is thrown.
 
+use unlag_recipes::{corrections, fire_along, floor, play, position, server_changes, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_recipes::{corrections, fire_along, floor, play, position, server_changes, soldiers};
 
 fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), floor, soldiers)).add_systems(FixedLast, knock_back);
@@ -21,6 +23,7 @@ fn knock_back(mut hits: MessageReader<Damage>, mut pawns: Query<&mut ScheduledPu
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 /// The first player fires twice a second at the other one, straight ahead.
 fn shooter(app: &mut App) {

@@ -1,8 +1,10 @@
 //! The host of a listen server: it plays in the server's app, beside players who join over the network.
 
+use unlag_recipes::{component, floor, play, position};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{HostSoldierPawn, prelude::*, weapons::HealthPlugin};
-use unlag_recipes::{component, floor, play, position};
 
 const HOST: NetId = NetId(1);
 const GUEST: NetId = NetId(2);
@@ -36,6 +38,7 @@ fn play_as_host(
 fn guest(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 #[test]
 fn host_is_seen_by_the_guest_and_hits_it() {

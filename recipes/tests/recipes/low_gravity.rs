@@ -1,5 +1,8 @@
 //! Half the gravity in a part of the level: for soldiers and for everything that flies.
 
+use unlag_recipes::{corrections, floor, play, position};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::WorldGravity,
@@ -7,7 +10,6 @@ use bevy_unlag::{
     prelude::*,
     rapier::prelude::{Collider, Sensor},
 };
-use unlag_recipes::{corrections, floor, play, position};
 
 const MOON: Vec3 = Vec3::new(50.0, 0.0, 0.0);
 
@@ -35,6 +37,7 @@ fn server(app: &mut App) {
         },
     );
 }
+// ANCHOR_END: game
 
 /// A client whose player jumps every two seconds.
 fn client(app: &mut App) {

@@ -1,34 +1,50 @@
-//! Recipes: one file each, first the code of the game and then a test that plays it.
+//! Recipes: one file each, first the code of the game and then a test that plays it. The book shows what is between
+//! `ANCHOR: game` and `ANCHOR_END: game`.
 
 mod armed_turret;
 mod bad_link;
 mod blocking_team_mates;
+mod boss;
 mod called_lift;
+mod chat;
 mod classes;
+mod damage_indicator;
 mod dash;
 mod drone;
+mod fall_damage;
 mod flag;
 mod game_message;
+mod grenade;
 mod health_bar;
+mod hidden_pawns;
+mod hit_marker;
 mod jump_pad;
 mod kart;
 mod key_bindings;
+mod kick;
+mod kill_feed;
 mod knock_back;
 mod listen_server;
 mod low_gravity;
 mod moving_platform;
 mod name_tag;
+mod new_round;
 mod npc;
 mod one_shot_effect;
 mod other_rate;
 mod own_ability;
 mod respawn;
 mod ridden_crate;
+mod scoreboard;
 mod setup_mistake;
 mod slow_motion;
+mod spawn_protection;
 mod spectator;
+mod team_mate_camera;
 mod teams;
+mod tick_rate;
 mod time_dilation;
 mod two_abilities;
 mod walk_and_hit;
+mod weapon_pick_up;
 mod weapons;

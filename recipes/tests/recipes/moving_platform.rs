@@ -1,12 +1,14 @@
 //! A ferry that carries players: its pose is a function of the tick, so nothing of it is sent.
 
+use unlag_recipes::{component, corrections, play, position};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     movement::{BaseId, BaseTrack, MovementBase, Shuttle},
     prelude::*,
     rapier::prelude::Collider,
 };
-use unlag_recipes::{component, corrections, play, position};
 
 const FERRY: BaseId = BaseId(1);
 
@@ -37,6 +39,7 @@ fn server(app: &mut App) {
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), ferry));
 }
+// ANCHOR_END: game
 
 /// Returns the place of a pawn on the ferry, both as an app draws them.
 fn place_on_ferry(app: &mut App, id: NetId) -> Vec3 {

@@ -1,12 +1,14 @@
 //! A name tag over every remote player.
 
+use unlag_recipes::{floor, play, position};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{Interpolate, InterpolationSpan, Visuals, Wire},
     net::{AddPawnState, OwnPawnState},
     prelude::*,
 };
-use unlag_recipes::{floor, play, position};
 
 /// Name of a player: twelve bytes of UTF-8, filled up with zeros.
 #[derive(Component, Wire, Clone, Copy, PartialEq, Debug)]
@@ -64,6 +66,7 @@ fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor, names))
         .add_systems(Update, add_tags);
 }
+// ANCHOR_END: game
 
 fn walker(app: &mut App) {
     app.add_plugins(client)

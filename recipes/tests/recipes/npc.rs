@@ -1,8 +1,10 @@
 //! An AI character: it walks up to the nearest player and fires.
 
+use unlag_recipes::{component, floor, play, position, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, weapons::HealthPlugin};
-use unlag_recipes::{component, floor, play, position, soldiers};
 
 const GUARD: NetId = NetId(100);
 
@@ -37,6 +39,7 @@ fn think(
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 #[test]
 fn guard_walks_up_to_the_player_and_hits_it() {

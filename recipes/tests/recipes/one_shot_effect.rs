@@ -1,5 +1,8 @@
 //! A one-shot effect on every screen: dust where a soldier lands hard.
 
+use unlag_recipes::{floor, play, position, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{ExtendedEvent, Wire},
@@ -7,7 +10,6 @@ use bevy_unlag::{
     net::{PawnEvent, SharePawnEvents},
     prelude::*,
 };
-use unlag_recipes::{floor, play, position, soldiers};
 
 /// A soldier has landed hard.
 #[derive(Wire, Clone, Debug)]
@@ -42,6 +44,7 @@ fn server(app: &mut App) {
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor, effects));
 }
+// ANCHOR_END: game
 
 #[test]
 fn hard_landing_raises_dust_once_on_every_screen() {

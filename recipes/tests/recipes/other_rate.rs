@@ -1,8 +1,10 @@
 //! A client with another tick rate is refused, and says why.
 
+use unlag_recipes::{floor, own, play, record, recorded, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{net::RateMismatch, prelude::*};
-use unlag_recipes::{floor, own, play, record, recorded, soldiers};
 
 /// One function for both sides would not go wrong.
 fn server(app: &mut App) {
@@ -37,6 +39,7 @@ fn reason(app: &mut App) {
         },
     );
 }
+// ANCHOR_END: game
 
 #[test]
 fn client_with_another_rate_has_no_pawn_and_a_reason() {

@@ -1,12 +1,14 @@
 //! An ability of one's own: holding a key makes the soldier twice as fast, until its breath is used up.
 
+use unlag_recipes::{component, corrections, floor, play};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::Wire,
     movement::{MoveAbility, Mover},
     prelude::*,
 };
-use unlag_recipes::{component, corrections, floor, play};
 
 type Runner = SoldierWith<Haste>;
 
@@ -70,6 +72,7 @@ fn client(app: &mut App) {
 fn press(time: Res<Time>, mut own: Query<&mut MoveInput<Runner>, With<LocalControl>>) {
     own.iter_mut().for_each(|mut input| input.0.body.extension.pressed = time.elapsed_secs() > 2.0);
 }
+// ANCHOR_END: game
 
 #[test]
 fn haste_doubles_the_speed_until_the_breath_is_used_up() {

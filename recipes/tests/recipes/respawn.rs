@@ -1,11 +1,13 @@
 //! Death and respawn.
 
+use unlag_recipes::{component, floor, play, position, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
     weapons::{Hazard, HealthPlugin, Respawn, RespawnDue, WeaponSystems},
 };
-use unlag_recipes::{component, floor, play, position, soldiers};
 
 const SPAWN: Vec3 = Vec3::new(30.0, 0.1, 0.0);
 
@@ -48,6 +50,7 @@ fn come_back(
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 /// Whether a pawn is alive, as an app has it: by its own state or as it is drawn.
 fn is_alive(app: &mut App, id: NetId) -> bool {

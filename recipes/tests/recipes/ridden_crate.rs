@@ -1,5 +1,8 @@
 //! A crate that physics moves on the server, and that carries whoever stands on it.
 
+use unlag_recipes::{component, floor, play, position};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     movement::{BaseId, MovementBase, RecordedBase},
@@ -8,7 +11,6 @@ use bevy_unlag::{
     rapier::prelude::{Collider, RigidBody, Velocity},
     smoothing::RecordTransform,
 };
-use unlag_recipes::{component, floor, play, position};
 
 const RIDER: NetId = NetId(1);
 const CRATE: NetId = NetId(50_000);
@@ -47,6 +49,7 @@ fn give_body(named: On<Add, NetId>, names: Query<&NetId>, mut commands: Commands
         commands.entity(named.entity).insert(crate_body());
     }
 }
+// ANCHOR_END: game
 
 /// Returns the place of the rider on the crate, both as an app has them.
 fn place_on_crate(app: &mut App) -> Vec3 {

@@ -1,12 +1,14 @@
 //! A mistake in the setup of an app is reported at its start, with its fix.
 
+use unlag_recipes::{floor, play, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{SetupDiagnostics, SetupIssue},
     prelude::*,
     rapier::plugin::{NoUserData, RapierPhysicsPlugin},
 };
-use unlag_recipes::{floor, play, soldiers};
 
 fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), floor, soldiers));
@@ -25,6 +27,7 @@ fn client_with_other_physics(app: &mut App) {
 fn issues(app: &App) -> Vec<SetupIssue> {
     app.world().resource::<SetupDiagnostics>().all().iter().map(|(issue, _)| *issue).collect()
 }
+// ANCHOR_END: game
 
 #[test]
 fn physics_out_of_step_is_reported_and_a_healthy_app_is_not() {

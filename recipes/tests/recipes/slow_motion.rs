@@ -1,12 +1,14 @@
 //! Slow motion after a kill, and a pause: set on the server, followed by all clients.
 
+use unlag_recipes::{Game, floor, play, position, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     net::GameSpeed,
     prelude::*,
     weapons::{Hazard, HealthPlugin},
 };
-use unlag_recipes::{Game, floor, play, position, soldiers};
 
 const WALKER: NetId = NetId(1);
 
@@ -25,6 +27,7 @@ fn slow_down(mut deaths: MessageReader<Died>, mut speed: ResMut<GameSpeed>) {
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 fn walker(app: &mut App) {
     app.add_plugins(client)

@@ -1,8 +1,10 @@
 //! A spectator, who has no pawn and watches the others until the server gives it one.
 
+use unlag_recipes::{floor, own, play, position};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_recipes::{floor, own, play, position};
 
 const BOT: NetId = NetId(100);
 
@@ -46,6 +48,7 @@ fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor))
         .add_systems(PreUpdate, |mut input: Single<&mut InputAccumulator>| input.axes(Vec2::Y));
 }
+// ANCHOR_END: game
 
 #[test]
 fn spectator_sees_the_match_and_can_step_in() {

@@ -1,12 +1,14 @@
 //! Two teams, without friendly fire.
 
+use unlag_recipes::{component, fire_along, floor, play, record, recorded};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
     rewind::Team,
     weapons::{FireRules, FriendlyFire},
 };
-use unlag_recipes::{component, fire_along, floor, play, record, recorded};
 
 const MATE: NetId = NetId(2);
 const FOE: NetId = NetId(3);
@@ -28,6 +30,7 @@ fn server(app: &mut App) {
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 /// The first player fires straight ahead, a little downwards.
 fn shooter(app: &mut App) {

@@ -1,10 +1,12 @@
 //! Slow motion and haste of single pawns: who is hit moves, reloads and fires at a third of the speed for two seconds.
 
+use unlag_recipes::{component, corrections, fire_along, floor, play, position, server_changes, soldiers};
+
+// ANCHOR: game
 use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag::{core::TimeDilation, prelude::*};
-use unlag_recipes::{component, corrections, fire_along, floor, play, position, server_changes, soldiers};
 
 const TARGET: NetId = NetId(2);
 
@@ -47,6 +49,7 @@ fn recover(
 fn client(app: &mut App) {
     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 /// Fires once, straight ahead, two seconds after its start.
 fn shooter(app: &mut App) {

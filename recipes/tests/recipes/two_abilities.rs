@@ -1,5 +1,8 @@
 //! Two abilities of one soldier, each with an effect on every screen: a trail for the dash, a flash for the teleport.
 
+use unlag_recipes::{corrections, floor, play, position};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     movement::{
@@ -9,7 +12,6 @@ use bevy_unlag::{
     net::PawnEvent,
     prelude::*,
 };
-use unlag_recipes::{corrections, floor, play, position};
 
 /// Two abilities are one, and pairs nest. So are their cues, which the plugin groups show to everybody.
 type Hero = SoldierWith<(Dash, Teleport)>;
@@ -54,6 +56,7 @@ fn client(app: &mut App) {
         .add_plugins(PlayerControlsPlugin::default())
         .add_systems(Last, play_effects);
 }
+// ANCHOR_END: game
 
 /// A player who dashes, and teleports a second later. With keys: `pressed` of a `ButtonInput`.
 fn hero(app: &mut App) {

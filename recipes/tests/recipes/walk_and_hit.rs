@@ -1,8 +1,10 @@
 //! Two soldiers: one walks to and fro, the other one hits it where its own screen shows it.
 
+use unlag_recipes::{Game, floor, play, record, recorded, soldiers};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, rewind::RewindMode, weapons::ShotResult};
-use unlag_recipes::{Game, floor, play, record, recorded, soldiers};
 
 fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), floor, soldiers));
@@ -22,6 +24,7 @@ fn shoot(
     input.look_along(other.pose.position + Vec3::Y * 1.1 - eye);
     trigger.set_fire(true);
 }
+// ANCHOR_END: game
 
 /// Walks to the right for a second, then to the left for a second.
 fn walk(time: Res<Time>, mut input: Single<&mut InputAccumulator>) {

@@ -1,11 +1,13 @@
 //! Weapons of one's own: a file in RON, a loadout for each soldier, and damage on the server.
 
+use unlag_recipes::{component, floor, play, record, recorded};
+
+// ANCHOR: game
 use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
     weapons::{HealthPlugin, HeldWeapon, RonFile},
 };
-use unlag_recipes::{component, floor, play, record, recorded};
 
 /// A game reads it from a file that servers and clients have.
 const WEAPONS: &str = r#"[
@@ -46,6 +48,7 @@ fn server(app: &mut App) {
 fn client(app: &mut App) {
     app.add_plugins((arsenal, UnlagClientPlugins::default(), PlayerControlsPlugin::default(), floor));
 }
+// ANCHOR_END: game
 
 /// The first player draws the pistol and pulls the trigger three times a second, straight ahead.
 fn shooter(app: &mut App) {
