@@ -1,5 +1,5 @@
-//! Doc tests of the book, of the guides in `docs/` and of the crates' READMEs. The integration tests are in `scenarios`,
-//! a single test binary, which is linked once.
+//! Doc tests of the book and of the crates' READMEs. The integration tests are in `scenarios`, a single test binary,
+//! which is linked once.
 
 /// Modules whose documentation is a page each, so that its code is tested.
 macro_rules! pages {
@@ -19,6 +19,9 @@ pages! {
     concepts_rewind: "../book/src/concepts/rewind.md",
     concepts_smoothing: "../book/src/concepts/smoothing.md",
     concepts_trust: "../book/src/concepts/trust.md",
+    recipes_lightyear_game: "../book/src/recipes/lightyear_game.md",
+    recipes_links_and_tests: "../book/src/recipes/links_and_tests.md",
+    recipes_production: "../book/src/recipes/production.md",
     reference_controls: "../book/src/reference/controls.md",
     reference_diagnostics: "../book/src/reference/diagnostics.md",
     reference_messages: "../book/src/reference/messages.md",
@@ -34,16 +37,6 @@ pages! {
     migration_lightyear: "../book/src/migration/lightyear.md",
     migration_source: "../book/src/migration/source.md",
     migration_unreal: "../book/src/migration/unreal.md",
-    movement_guide: "../docs/movement.md",
-    prediction_guide: "../docs/prediction.md",
-    smoothing_guide: "../docs/smoothing.md",
-    rewind_guide: "../docs/rewind.md",
-    weapons_guide: "../docs/weapons.md",
-    link_guide: "../docs/link.md",
-    session_guide: "../docs/session.md",
-    messages_guide: "../docs/messages.md",
-    lightyear_guide: "../docs/lightyear.md",
-    server_guide: "../docs/server.md",
     bevy_unlag_readme: "../crates/bevy_unlag/README.md",
     bevy_unlag_agones_readme: "../crates/bevy_unlag_agones/README.md",
     bevy_unlag_core_readme: "../crates/bevy_unlag_core/README.md",

@@ -100,7 +100,7 @@ fn timelines_of_lightyear_synchronise_if_its_pings_are_on() {
         assert_no_corrections(&mut game);
         game
     });
-    // Price stated in docs/lightyear.md.
+    // Price stated in book/src/migration/lightyear.md.
     let cost = (bytes_up(&mut with) as f64 - bytes_up(&mut without) as f64) / 4.0;
     println!("pings cost {cost:.0} bytes per second");
     assert!(cost < 300.0, "{cost} bytes per second");

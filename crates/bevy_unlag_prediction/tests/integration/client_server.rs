@@ -1,7 +1,7 @@
 //! Client and server over a seeded, lossy pipe in memory, without a network, with movement models of this
 //! test.
 //!
-//! Behaviour of Unreal's character movement, row by row as in docs/prediction.md, and the tests of it:
+//! Behaviour of Unreal's character movement, row by row as in book/src/concepts/prediction.md, and the tests of it:
 //!
 //! * A01, local prediction: `basics::own_pawn_reacts_in_the_frame_of_its_input`,
 //!   `basics::own_pawn_is_drawn_with_the_live_input_between_ticks`
