@@ -12,7 +12,7 @@ use crate::{
 const MAX_WIDTH: usize = 120;
 
 /// Checks the width of Rust code, of the documents at the root, the READMEs of crates and the design, and of comments
-/// in `.ci`. The guides in `docs` are not checked.
+/// in `.ci`. Of `docs` only the design and the decisions are checked.
 pub(crate) fn line_width(_: &[String]) -> Outcome {
     let lines = check(&repository())?;
     println!("{lines} lines have at most {MAX_WIDTH} characters");
