@@ -34,8 +34,8 @@ fn main() -> Result<AppExit> {
             tokens::print_key()?;
             return Ok(AppExit::Success);
         }
-        ["token", key_file, number, address] => {
-            tokens::print_token(key_file, number.parse()?, address.parse()?)?;
+        ["token", token_file, key_file, number, address] => {
+            tokens::write(token_file, key_file, number.parse()?, address.parse()?)?;
             return Ok(AppExit::Success);
         }
         ["server", key_file] => {
@@ -49,7 +49,7 @@ fn main() -> Result<AppExit> {
         ["--headless", ref chapters @ ..] => return Ok(check::run(chapters)),
         _ => {
             eprintln!("usage: server | client NUMBER ADDRESS");
-            eprintln!("       key | token KEY_FILE NUMBER ADDRESS | server KEY_FILE | join TOKEN_FILE");
+            eprintln!("key | token TOKEN_FILE KEY_FILE NUMBER ADDRESS | server KEY_FILE | join TOKEN_FILE");
             return Ok(AppExit::error());
         }
     }

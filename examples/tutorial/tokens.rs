@@ -5,7 +5,7 @@ use bevy_unlag::{
     guard::{ConnectTokenRequest, JoinRefused, ServerKey},
     prelude::*,
 };
-use std::{fs, io::Write, net::SocketAddr};
+use std::{fs, net::SocketAddr};
 
 use crate::network::GAME;
 
@@ -25,10 +25,10 @@ pub fn issue(key: &ServerKey, player: u64, server: SocketAddr) -> Result<Vec<u8>
     Ok(ConnectTokenRequest::new(player, server, GAME).issue(key)?)
 }
 
-/// Writes a token to standard output.
-pub fn print_token(key_file: &str, player: u64, server: SocketAddr) -> Result {
+/// Writes a token to a file.
+pub fn write(token_file: &str, key_file: &str, player: u64, server: SocketAddr) -> Result {
     let token = issue(&ServerKey::from_file(key_file)?, player, server)?;
-    Ok(std::io::stdout().write_all(&token)?)
+    Ok(fs::write(token_file, token)?)
 }
 
 /// Reads a token.

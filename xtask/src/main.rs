@@ -7,6 +7,8 @@ mod example_runs;
 mod links;
 mod packages;
 mod test_selection;
+#[cfg(test)]
+mod tutorial_pages;
 
 use std::{env, process::ExitCode, time::Instant};
 
