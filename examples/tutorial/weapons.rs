@@ -65,7 +65,8 @@ fn count_hits(
 ) {
     hits.drawn.extend(fired.read().filter(|shot| shot.drawn().is_some()).map(|shot| shot.round.shot));
     let is_hit = |verdict: &&ShotVerdict| matches!(verdict.result, ShotResult::Hit(_));
-    hits.confirmed += verdicts.read().filter(is_hit).filter(|hit| hits.drawn.contains(&hit.shot)).count();
+    let confirmed = verdicts.read().filter(is_hit).filter(|hit| hits.drawn.contains(&hit.shot)).count();
+    hits.confirmed += confirmed;
 }
 
 /// With a window: the camera at the eye, a cross hair, the paths of shots, and the score.
