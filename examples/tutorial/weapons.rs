@@ -69,7 +69,7 @@ fn count_hits(
     hits.confirmed += confirmed;
 }
 
-/// With a window: the camera at the eye, a cross hair, the paths of shots, and the score.
+/// With a window: the camera at the eye, a crosshair, the paths of shots, and the score.
 pub fn window(app: &mut App) {
     app.insert_resource(CameraDistance(0.0))
         .add_systems(Startup, spawn_screen)
