@@ -16,6 +16,7 @@ const RUNS: &[(&str, &[&str], i32)] = &[
     ("simple_shooter", &["--headless"], 0),
     ("own_character", &["--headless"], 0),
     ("hitboxes", &["--check", "assets/hitboxes/humanoid.hitboxes.ron"], 0),
+    ("tutorial", &["--headless"], 0),
     ("ai", &["--no-push"], 1),
     ("classes", &["--mismatch"], 1),
     ("simple_shooter", &["--headless", "--no-rewind"], 1),

@@ -9,6 +9,8 @@ mod line_width;
 mod links;
 mod packages;
 mod test_selection;
+#[cfg(test)]
+mod tutorial_pages;
 
 use std::{env, process::ExitCode, time::Instant};
 
