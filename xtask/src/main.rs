@@ -2,6 +2,7 @@
 //!
 //! The commands and settings are those of `.ci/run`, so that neither builds again what the other has built.
 
+mod book;
 mod commands;
 mod example_runs;
 mod files;
@@ -31,6 +32,7 @@ const STEPS: &[Step] = &[
     Step("figures", "[TOPIC...]", "quick data of the lab", example_runs::figures),
     Step("features", "", "lints with some of the features", features),
     Step("links", "", "links of the documents", links::links),
+    Step("book", "", "words of the book, and its pages as HTML; needs mdbook", book::book),
     Step("typos", "", "spelling; needs typos", typos),
     Step("deny", "", "licences and advisories; needs cargo-deny", deny),
     Step("package", "[--verify]", "tarballs of the published crates, or a build of each", packages::package),
