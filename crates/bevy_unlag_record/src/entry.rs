@@ -8,7 +8,7 @@ use bevy_unlag_core::{SnapshotAck, Tick};
 
 pub use facts::{Extra, HiddenNotice, Mark, RecordedCorrection, RecordedView};
 pub use publication::{Publication, Recipients};
-pub use shot::{RecordedHit, RecordedImpact, RecordedShot, ShotOutcome};
+pub use shot::{RecordedHit, RecordedVerdict, RecordedShot, ShotOutcome};
 
 use crate::roster::{PlayerNumber, RosterChange};
 
@@ -36,8 +36,8 @@ pub enum Entry {
     View(RecordedView),
     /// A shot and its verdict.
     Shot(Box<RecordedShot>),
-    /// The end of a projectile.
-    Impact(RecordedImpact),
+    /// A verdict that came later than its shot, or without one.
+    Verdict(RecordedVerdict),
     /// A correction of a player's pawn.
     Correction(RecordedCorrection),
     /// A mark of the game: a kill, a flag, a note.
@@ -66,7 +66,7 @@ pub(crate) enum EntryKind {
     Acks,
     View,
     Shot,
-    Impact,
+    Verdict,
     Correction,
     Mark,
     Extra,
@@ -85,7 +85,7 @@ impl EntryKind {
             Self::Acks,
             Self::View,
             Self::Shot,
-            Self::Impact,
+            Self::Verdict,
             Self::Correction,
             Self::Mark,
             Self::Extra,

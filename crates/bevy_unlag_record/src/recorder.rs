@@ -6,7 +6,7 @@ use bevy_unlag_core::{BitWriter, NetId, Tick};
 
 use crate::{
     entry::{
-        Extra, HiddenNotice, Mark, PlayerAck, RecordedCorrection, RecordedImpact, RecordedShot, RecordedView,
+        Extra, HiddenNotice, Mark, PlayerAck, RecordedCorrection, RecordedVerdict, RecordedShot, RecordedView,
     },
     moves::TrackWriter,
     roster::{PlayerNumber, Roster, RosterChange},
@@ -171,15 +171,15 @@ impl MatchRecorder {
     }
 
     /// Records updates of pawns that were sent in the current tick: sorted by id, and encoded by
-    /// [`ProxyUpdate::write`](bevy_unlag_core::ProxyUpdate::write) relative to it. `is_sent` returns whether a player
-    /// was sent the update with an index.
+    /// [`ProxyUpdate::write`](bevy_unlag_core::ProxyUpdate::write) relative to it. `sent` returns for a player which
+    /// updates it was sent, one flag each; the missing ones count as not sent.
     pub fn publish<'a>(
         &mut self,
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
-        is_sent: impl Fn(PlayerNumber, usize) -> bool,
+        sent: impl Fn(PlayerNumber) -> &'a [bool],
     ) {
         if self.is_open {
-            self.segment.publication(updates, &self.roster, is_sent);
+            self.segment.publication(updates, &self.roster, sent);
         }
     }
 
@@ -217,10 +217,10 @@ impl MatchRecorder {
         }
     }
 
-    /// Records the end of a projectile.
-    pub fn impact(&mut self, impact: &RecordedImpact) {
+    /// Records a verdict that came later than its shot, or without one.
+    pub fn verdict(&mut self, verdict: &RecordedVerdict) {
         if self.is_open {
-            self.segment.impact(impact);
+            self.segment.verdict(verdict);
         }
     }
 

@@ -44,6 +44,7 @@ mod reset;
 mod setup_diagnostics;
 #[cfg(feature = "gizmos")]
 mod shot_gizmos;
+mod shot_journal;
 mod shot_messages;
 mod shot_validation;
 mod spread;
@@ -76,6 +77,7 @@ pub use projectile::{
 };
 #[cfg(feature = "gizmos")]
 pub use shot_gizmos::ShotViewPlugin;
+pub use shot_journal::{JournalShot, ShotDetail, ShotJournal, UsedView};
 pub use shot_messages::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
 pub use shot_validation::SpreadSecret;
 pub use spread::{MAX_PELLETS, SpreadCone, pellet_offset};

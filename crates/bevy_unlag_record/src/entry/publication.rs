@@ -43,24 +43,31 @@ impl Publication {
     pub(crate) fn write<'a>(
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
         roster: &Roster,
-        is_sent: impl Fn(PlayerNumber, usize) -> bool,
-        ids: &mut Vec<NetId>,
+        sent: impl Fn(PlayerNumber) -> &'a [bool],
+        ids: &mut Vec<(NetId, usize)>,
         w: &mut BitWriter,
     ) {
         ids.clear();
-        for (id, bits) in updates.take(MAX_UPDATES) {
+        for (at, (id, bits)) in updates.take(MAX_UPDATES).enumerate() {
+            let skipped = match ids.last() {
+                // Of two updates with the same id the first is used.
+                Some((last, _)) if *last >= id => continue,
+                Some((last, _)) => id.0 - last.0 - 1,
+                None => id.0,
+            };
             w.bool(true);
-            w.golomb(ids.last().map_or(id.0, |last| id.0.wrapping_sub(last.0).wrapping_sub(1)), 0);
+            w.golomb(skipped, 0);
             w.append(bits);
-            ids.push(id);
+            ids.push((id, at));
         }
         w.bool(false);
         for player in roster.players() {
-            let sent = |at: usize| is_sent(player.number, at);
-            let usual = ids.iter().enumerate().all(|(at, id)| sent(at) == (Some(*id) != player.pawn));
+            let flags = sent(player.number);
+            let is_sent = |at: usize| flags.get(at).copied().unwrap_or(false);
+            let usual = ids.iter().all(|(id, at)| is_sent(*at) == (Some(*id) != player.pawn));
             w.bool(usual);
             if !usual {
-                (0..ids.len()).for_each(|at| w.bool(sent(at)));
+                ids.iter().for_each(|(_, at)| w.bool(is_sent(*at)));
             }
         }
     }

@@ -38,9 +38,9 @@ pub struct RecordedShot {
     pub detail: Vec<u8>,
 }
 
-/// End of a projectile, whose launch was a [`RecordedShot`].
+/// Verdict without a [`RecordedShot`] of its own: the end of a projectile, or a shot that the server did not fire.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct RecordedImpact {
+pub struct RecordedVerdict {
     /// The shooter.
     pub shooter: NetId,
     /// Identifier of the shot.
@@ -64,7 +64,7 @@ pub enum ShotOutcome {
     },
     /// The server refused it, for a reason of the weapons crate.
     Refused(u8),
-    /// It launched a projectile.
+    /// It launched a projectile: a [`RecordedVerdict`] follows when that ends.
     Launched,
 }
 
@@ -193,7 +193,7 @@ fn write_vec(value: Vec3, w: &mut BitWriter) {
     if value.is_finite() { value } else { Vec3::ZERO }.write(w);
 }
 
-impl RecordedImpact {
+impl RecordedVerdict {
     pub(crate) fn write(&self, base: Tick, w: &mut BitWriter) {
         self.shooter.write(w);
         write_tick(self.shot, base, 5, w);

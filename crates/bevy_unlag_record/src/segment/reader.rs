@@ -5,7 +5,7 @@ use bevy_unlag_core::{BitReader, Tick, Wire, WireError};
 use super::{MAX_SEGMENT_ENTRIES, MAX_SEGMENT_TICKS, Segment, acks::AckGuesses};
 use crate::{
     entry::{
-        Entry, EntryKind, Extra, HiddenNotice, Mark, Publication, RecordedCorrection, RecordedImpact, RecordedShot,
+        Entry, EntryKind, Extra, HiddenNotice, Mark, Publication, RecordedCorrection, RecordedVerdict, RecordedShot,
         RecordedTick, RecordedView,
     },
     moves,
@@ -70,7 +70,7 @@ impl Reader {
             }
             EntryKind::View => Entry::View(RecordedView::read(tick, r)?),
             EntryKind::Shot => Entry::Shot(Box::new(RecordedShot::read(tick, r)?)),
-            EntryKind::Impact => Entry::Impact(RecordedImpact::read(tick, r)?),
+            EntryKind::Verdict => Entry::Verdict(RecordedVerdict::read(tick, r)?),
             EntryKind::Correction => Entry::Correction(RecordedCorrection::read(tick, r)?),
             EntryKind::Mark => Entry::Mark(Mark::read(r)?),
             EntryKind::Extra => Entry::Extra(Extra::read(r)?),

@@ -5,7 +5,7 @@ use bevy_unlag_core::{BitWriter, NetId, Tick, Wire};
 use super::{MAX_SEGMENT_ENTRIES, MAX_SEGMENT_TICKS, acks::AckGuesses};
 use crate::{
     entry::{
-        EntryKind, Extra, HiddenNotice, Mark, PlayerAck, Publication, RecordedCorrection, RecordedImpact, RecordedShot,
+        EntryKind, Extra, HiddenNotice, Mark, PlayerAck, Publication, RecordedCorrection, RecordedVerdict, RecordedShot,
         RecordedView,
     },
     moves::TrackWriter,
@@ -24,7 +24,8 @@ pub(crate) struct SegmentWriter {
     tracks: Vec<TrackWriter>,
     /// Buffers of tracks of earlier segments.
     spare: Vec<TrackWriter>,
-    ids: Vec<NetId>,
+    /// Ids of the updates of a publication, and their indices.
+    ids: Vec<(NetId, usize)>,
 }
 
 impl SegmentWriter {
@@ -89,10 +90,10 @@ impl SegmentWriter {
         &mut self,
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
         roster: &Roster,
-        is_sent: impl Fn(PlayerNumber, usize) -> bool,
+        sent: impl Fn(PlayerNumber) -> &'a [bool],
     ) {
         self.kind(EntryKind::Publication);
-        Publication::write(updates, roster, is_sent, &mut self.ids, &mut self.w);
+        Publication::write(updates, roster, sent, &mut self.ids, &mut self.w);
         self.entries += self.ids.len();
     }
 
@@ -118,9 +119,9 @@ impl SegmentWriter {
         shot.write(self.tick, &mut self.w);
     }
 
-    pub fn impact(&mut self, impact: &RecordedImpact) {
-        self.kind(EntryKind::Impact);
-        impact.write(self.tick, &mut self.w);
+    pub fn verdict(&mut self, verdict: &RecordedVerdict) {
+        self.kind(EntryKind::Verdict);
+        verdict.write(self.tick, &mut self.w);
     }
 
     pub fn correction(&mut self, correction: &RecordedCorrection) {

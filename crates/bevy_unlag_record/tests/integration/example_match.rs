@@ -189,7 +189,11 @@ impl ExampleMatch {
         let is_sent = |player: PlayerNumber, at: usize| {
             at != usize::from(player.0) && !(Some(player.0) == scarce && at.is_multiple_of(2))
         };
-        self.recorder.publish(updates.iter().map(|(id, _, bits)| (*id, bits)), is_sent);
+        let flags: Vec<Vec<bool>> = (0..self.players)
+            .map(|player| (0..updates.len()).map(|at| is_sent(PlayerNumber(player), at)).collect())
+            .collect();
+        let sent = |player: PlayerNumber| &flags[usize::from(player.0)][..];
+        self.recorder.publish(updates.iter().map(|(id, _, bits)| (*id, bits)), sent);
         let recipients = (0..self.players).map(PlayerNumber).map(|player| {
             let flags: Vec<bool> = (0..updates.len()).map(|at| is_sent(player, at)).collect();
             let all_but_own = flags.iter().enumerate().all(|(at, sent)| *sent == (at != usize::from(player.0)));
@@ -244,10 +248,10 @@ impl ExampleMatch {
             self.expect(Entry::Shot(Box::new(shot)));
         }
         if tick.0 % 90 == 7 {
-            let impact =
-                RecordedImpact { shooter: NetId(0), shot: tick.offset(-70), outcome: ShotOutcome::Miss };
-            self.recorder.impact(&impact);
-            self.expect(Entry::Impact(impact));
+            let verdict =
+                RecordedVerdict { shooter: NetId(0), shot: tick.offset(-70), outcome: ShotOutcome::Miss };
+            self.recorder.verdict(&verdict);
+            self.expect(Entry::Verdict(verdict));
             let correction =
                 RecordedCorrection { pawn: NetId(3), own: tick.offset(-4), cause: 5, error: 0.25 };
             self.recorder.correction(&correction);
