@@ -129,6 +129,11 @@ impl MatchRecorder {
         &self.setup
     }
 
+    /// Replaces the setup for files that are opened or saved later.
+    pub fn set_setup(&mut self, setup: RecordSetup) {
+        self.setup = setup;
+    }
+
     /// Writes a file from the current segment on; an earlier file is closed. The thread opens it: an error shows in
     /// [`stats`](Self::stats).
     pub fn open_file(&mut self, path: impl Into<PathBuf>) {
@@ -155,6 +160,20 @@ impl MatchRecorder {
             self.segment.begin(tick, &self.roster);
             self.is_open = true;
         }
+    }
+
+    /// Ends recording without waiting: the last segment ends, the file is closed, and the thread ends once
+    /// [`is_finished`](Self::is_finished). A recorder that is dropped before waits for its thread.
+    pub fn finish(&mut self) {
+        self.end_segment();
+        self.worker.queue(Command::Close);
+        self.worker.end();
+    }
+
+    /// Returns whether the thread has ended after [`finish`](Self::finish). Call it now and then until it has.
+    #[must_use]
+    pub fn is_finished(&mut self) -> bool {
+        self.worker.end()
     }
 
     /// Returns what has been written and what went wrong.
@@ -246,8 +265,7 @@ impl MatchRecorder {
     }
 }
 
-/// Ends the last segment and closes the file. Waits for the thread, but no longer than
-/// [`Worker::PATIENCE`].
+/// Ends the last segment and closes the file. Waits for the thread, for five seconds at most.
 impl Drop for MatchRecorder {
     fn drop(&mut self) {
         self.end_segment();

@@ -66,6 +66,12 @@ impl Roster {
         self.players.get(at)
     }
 
+    /// Returns the player who controls a pawn.
+    #[must_use]
+    pub fn player_of(&self, pawn: NetId) -> Option<&RecordedPlayer> {
+        self.players.iter().find(|player| player.pawn == Some(pawn))
+    }
+
     /// Returns a pawn by its id.
     #[must_use]
     pub fn pawn(&self, id: NetId) -> Option<&RecordedPawn> {

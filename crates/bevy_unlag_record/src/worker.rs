@@ -118,17 +118,22 @@ impl Worker {
         change(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// Lets the thread end once it has done everything. Returns whether it has ended.
+    pub fn end(&mut self) -> bool {
+        self.flush();
+        if self.waiting.is_empty() {
+            self.sender = None;
+        }
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Lets the thread finish, for a limited time.
     pub fn stop(&mut self) {
         let until = Instant::now() + Self::PATIENCE;
-        while !self.waiting.is_empty() && self.sender.is_some() && Instant::now() < until {
-            self.flush();
+        while !self.end() && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));
         }
         self.sender = None;
-        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && Instant::now() < until {
-            thread::sleep(Duration::from_millis(1));
-        }
         if let Some(thread) = self.thread.take().filter(JoinHandle::is_finished)
             && thread.join().is_err()
         {

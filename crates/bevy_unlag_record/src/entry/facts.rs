@@ -74,6 +74,9 @@ pub struct HiddenNotice {
 }
 
 impl HiddenNotice {
+    /// Most pawns of one notice. More are left out.
+    pub const MAX_PAWNS: usize = MAX_PAWNS;
+
     pub(crate) fn write(&self, base: Tick, w: &mut BitWriter) {
         self.player.write(w);
         write_tick(self.since, base, 1, w);
@@ -165,6 +168,14 @@ pub struct Extra {
 }
 
 impl Extra {
+    /// Channel of schedules of movement bases, as clients are sent them. All that are in effect are recorded at the
+    /// start of each segment, and each new one when it is announced.
+    pub const BASE_SCHEDULE: u8 = 1;
+    /// Channel of launches of projectiles, as clients are sent them.
+    pub const PROJECTILE_LAUNCH: u8 = 2;
+    /// Channel of ends of projectiles, as clients are sent them.
+    pub const PROJECTILE_END: u8 = 3;
+
     pub(crate) fn write(&self, w: &mut BitWriter) {
         self.channel.write(w);
         write_bytes(&self.bytes, MAX_BYTES, w);
