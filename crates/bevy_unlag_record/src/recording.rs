@@ -31,6 +31,14 @@ pub struct SegmentPlace {
     pub header: ChunkHeader,
 }
 
+impl SegmentPlace {
+    /// Returns the position after the segment.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.offset + HEADER_BYTES as u64 + u64::from(self.header.stored_bytes)
+    }
+}
+
 /// How a file ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileEnd {
@@ -135,6 +143,16 @@ impl<R: Read + Seek> Recording<R> {
     /// # Errors
     /// Returns [`RecordError::Damaged`] if it is damaged, or [`RecordError::Empty`] if there is none with this index.
     pub fn segment(&mut self, index: usize) -> Result<Segment, RecordError> {
+        let content = self.content(index)?;
+        let offset = self.segments.get(index).map_or(0, |place| place.offset);
+        Segment::from_content(&content).map_err(|_| RecordError::Damaged { offset })
+    }
+
+    /// Reads the content of a segment by its index, decompressed but not decoded.
+    ///
+    /// # Errors
+    /// The same as [`segment`](Self::segment).
+    pub fn content(&mut self, index: usize) -> Result<Vec<u8>, RecordError> {
         let place = *self.segments.get(index).ok_or(RecordError::Empty)?;
         let damaged = RecordError::Damaged { offset: place.offset };
         self.source.seek(SeekFrom::Start(place.offset))?;
@@ -142,7 +160,7 @@ impl<R: Read + Seek> Recording<R> {
         if header != place.header || header.kind != ChunkKind::Segment {
             return Err(damaged);
         }
-        Segment::from_content(&content).map_err(|_| damaged)
+        Ok(content)
     }
 
     /// Reads the segments that cover the ticks from `from` to `to`, oldest first. Damaged ones are left out.
