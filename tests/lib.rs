@@ -46,6 +46,11 @@ mod messages_guide {}
 #[doc = include_str!("../docs/lightyear.md")]
 mod lightyear_guide {}
 
+/// Doc tests of the guide to recordings.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/record.md")]
+mod record_guide {}
+
 /// Doc tests of the guide to dedicated servers.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/server.md")]
@@ -55,6 +60,11 @@ mod server_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../crates/bevy_unlag/README.md")]
 mod bevy_unlag_readme {}
+
+/// Doc tests of the README of `bevy_unlag_record`.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/bevy_unlag_record/README.md")]
+mod bevy_unlag_record_readme {}
 
 /// Doc tests of the README of `bevy_unlag_agones`.
 #[cfg(doctest)]
