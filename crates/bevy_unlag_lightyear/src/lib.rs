@@ -74,9 +74,9 @@ mod possession;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod predicted_component;
 mod protocol;
-mod reflection;
 #[cfg(feature = "record")]
 mod record;
+mod reflection;
 mod replication_queue;
 #[cfg(feature = "weapons")]
 mod screen_rules;

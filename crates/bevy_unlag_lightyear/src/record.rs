@@ -77,7 +77,10 @@ impl Plugin for RecordPlugin {
                     .after(WeaponSystems::AdvanceProjectiles)
                     .run_if(is_recording),
             )
-            .add_systems(FixedLast, marks::record_deaths.in_set(TickSystems).after(WeaponSystems::ApplyDamage))
+            .add_systems(
+                FixedLast,
+                marks::record_deaths.in_set(TickSystems).after(WeaponSystems::ApplyDamage),
+            )
             .add_systems(
                 PostUpdate,
                 (roster::follow.run_if(is_recording), marks::record).chain().before(SendSystems::Snapshots),

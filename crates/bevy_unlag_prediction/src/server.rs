@@ -129,7 +129,8 @@ pub(crate) fn run_moves<M: MoveModel>(
     let forced_update = ticks(config.forced_update, dt).cast_unsigned();
     let (max_buffer, push_lead) = (ticks(config.max_buffer, dt), ticks(config.push_lead, dt).min(64));
     let early_by_speed = clock.speed() < 1.0 || clock.seconds_since_change() < SPEED_CHANGE_MEMORY;
-    for (entity, mut state, mut queue, mut pushes, mut account, mut stats, (mut trace, mut log)) in &mut pawns {
+    for (entity, mut state, mut queue, mut pushes, mut account, mut stats, (mut trace, mut log)) in &mut pawns
+    {
         queue.update_delay(now, max_buffer, early_by_speed);
         if let Some(push_tick) = queue.next_push(push_lead) {
             pushes.schedule(push_tick);

@@ -57,14 +57,8 @@ impl ChunkHeader {
         bytes[..4].copy_from_slice(&CHUNK_MAGIC);
         bytes[4] = self.kind as u8;
         bytes[5] = u8::from(self.is_compressed);
-        let words = [
-            self.stored_bytes,
-            self.raw_bytes,
-            self.sequence,
-            self.first.0,
-            self.last.0,
-            self.checksum,
-        ];
+        let words =
+            [self.stored_bytes, self.raw_bytes, self.sequence, self.first.0, self.last.0, self.checksum];
         for (slot, word) in bytes[8..32].chunks_exact_mut(4).zip(words) {
             slot.copy_from_slice(&word.to_le_bytes());
         }
@@ -147,7 +141,9 @@ mod tests {
 
     #[test]
     fn chunk_is_read_back_compressed_or_not() {
-        for raw in [vec![], vec![5; 900], (0..900u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()] {
+        for raw in
+            [vec![], vec![5; 900], (0..900u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()]
+        {
             let (header, bytes) = chunk(&raw);
             let (head, stored) = bytes.split_first_chunk().expect("a header");
             assert_eq!(ChunkHeader::from_bytes(head), Some(header));

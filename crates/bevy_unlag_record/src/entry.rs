@@ -8,7 +8,7 @@ use bevy_unlag_core::{SnapshotAck, Tick};
 
 pub use facts::{Extra, HiddenNotice, Mark, RecordedCorrection, RecordedView};
 pub use publication::{Publication, Recipients};
-pub use shot::{RecordedHit, RecordedVerdict, RecordedShot, ShotOutcome};
+pub use shot::{RecordedHit, RecordedShot, RecordedVerdict, ShotOutcome};
 
 use crate::roster::{PlayerNumber, RosterChange};
 

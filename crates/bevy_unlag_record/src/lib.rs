@@ -52,7 +52,7 @@ mod worker;
 pub use chunk::{ChunkHeader, ChunkKind, MAX_CHUNK_BYTES};
 pub use entry::{
     Entry, Extra, HiddenNotice, Mark, PlayerAck, Publication, Recipients, RecordedCorrection, RecordedHit,
-    RecordedVerdict, RecordedShot, RecordedTick, RecordedView, ShotOutcome,
+    RecordedShot, RecordedTick, RecordedVerdict, RecordedView, ShotOutcome,
 };
 pub use error::RecordError;
 pub use moves::{MoveRecorder, MoveTrack, RecordedMove};

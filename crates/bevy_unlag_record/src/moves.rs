@@ -45,8 +45,8 @@ impl MoveTrack {
         let mut moves: Vec<RecordedMove<I>> = Vec::new();
         for _ in 0..self.count {
             let before = moves.last();
-            let (mut ran, mut own, mut is_substituted) =
-                before.map_or((self.first.offset(-1), self.first, false), |last| {
+            let (mut ran, mut own, mut is_substituted) = before
+                .map_or((self.first.offset(-1), self.first, false), |last| {
                     (last.ran, last.own, last.is_substituted)
                 });
             if r.bool()? {
@@ -99,9 +99,8 @@ impl TrackWriter {
         let (ran, own, was_substituted) = before.map_or((self.first.offset(-1), self.first, false), |last| {
             (last.ran, last.own, last.is_substituted)
         });
-        let usual = now.ran == ran.offset(1)
-            && now.own == own.offset(1)
-            && now.is_substituted == was_substituted;
+        let usual =
+            now.ran == ran.offset(1) && now.own == own.offset(1) && now.is_substituted == was_substituted;
         self.w.bool(usual);
         if !usual {
             self.w.golomb(now.ran.since(ran).clamp(0, i32::from(u16::MAX)) as u16, 1);
@@ -167,7 +166,14 @@ impl<I> Default for MoveRecorder<I> {
 impl<I: Wire + Copy + PartialEq> MoveRecorder<I> {
     /// Records a move of a pawn that the server ran in the recorder's current tick: the tick of the move on its
     /// owner's count, its input, and whether the server replaced the input.
-    pub fn record(&mut self, recorder: &mut MatchRecorder, pawn: NetId, own: Tick, input: I, is_substituted: bool) {
+    pub fn record(
+        &mut self,
+        recorder: &mut MatchRecorder,
+        pawn: NetId,
+        own: Tick,
+        input: I,
+        is_substituted: bool,
+    ) {
         let now = RecordedMove { ran: recorder.tick(), own, input, is_substituted };
         let segment = recorder.segment_number();
         let before = self.last.filter(|(of, _)| *of == segment).map(|(_, last)| last);

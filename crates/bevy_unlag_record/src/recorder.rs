@@ -6,7 +6,7 @@ use bevy_unlag_core::{BitWriter, NetId, Tick};
 
 use crate::{
     entry::{
-        Extra, HiddenNotice, Mark, PlayerAck, RecordedCorrection, RecordedVerdict, RecordedShot, RecordedView,
+        Extra, HiddenNotice, Mark, PlayerAck, RecordedCorrection, RecordedShot, RecordedVerdict, RecordedView,
     },
     moves::TrackWriter,
     roster::{PlayerNumber, Roster, RosterChange},

@@ -26,7 +26,8 @@ impl Ring {
         self.bytes += bytes.len();
         self.segments.push_back((header, bytes));
         // The oldest goes once the others alone cover the time.
-        while self.segments.len() > 1 && (self.covered_without_oldest() >= self.most_ticks || self.bytes > self.most_bytes)
+        while self.segments.len() > 1
+            && (self.covered_without_oldest() >= self.most_ticks || self.bytes > self.most_bytes)
         {
             if let Some((_, dropped)) = self.segments.pop_front() {
                 self.bytes -= dropped.len();
@@ -40,7 +41,9 @@ impl Ring {
 
     fn span(&self, from: usize) -> u32 {
         let ends = self.segments.get(from).zip(self.segments.back());
-        ends.map_or(0, |(first, last)| last.0.last.since(first.0.first).max(-1).wrapping_add(1).cast_unsigned())
+        ends.map_or(0, |(first, last)| {
+            last.0.last.since(first.0.first).max(-1).wrapping_add(1).cast_unsigned()
+        })
     }
 
     pub fn ticks(&self) -> u32 {

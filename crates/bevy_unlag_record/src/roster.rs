@@ -191,8 +191,8 @@ impl Wire for Roster {
             (0..count).map(|_| T::read(r)).collect()
         }
         let (players, pawns): (Vec<RecordedPlayer>, Vec<RecordedPawn>) = (list(r)?, list(r)?);
-        let is_ordered = players.is_sorted_by(|a, b| a.number < b.number)
-            && pawns.is_sorted_by(|a, b| a.id < b.id);
+        let is_ordered =
+            players.is_sorted_by(|a, b| a.number < b.number) && pawns.is_sorted_by(|a, b| a.id < b.id);
         if is_ordered { Ok(Self { players, pawns }) } else { Err(WireError::Invalid) }
     }
 }
@@ -244,7 +244,11 @@ mod tests {
         };
         for number in [4, 2, 9] {
             assert!(roster.apply(&RosterChange::Player(player(number))));
-            let pawn = RecordedPawn { id: NetId(number), smoothing: Some(ProxySmoothing::Raw), ..Default::default() };
+            let pawn = RecordedPawn {
+                id: NetId(number),
+                smoothing: Some(ProxySmoothing::Raw),
+                ..Default::default()
+            };
             assert!(roster.apply(&RosterChange::Pawn(pawn)));
         }
         assert!(!roster.apply(&RosterChange::Player(player(4))), "nothing changed");

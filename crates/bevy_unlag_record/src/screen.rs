@@ -37,7 +37,11 @@ struct PawnOnScreen {
 
 impl Default for PawnOnScreen {
     fn default() -> Self {
-        Self { history: SnapshotHistory::growing(RESERVED, MOST_SNAPSHOTS), smoothing: None, gone: Vec::new() }
+        Self {
+            history: SnapshotHistory::growing(RESERVED, MOST_SNAPSHOTS),
+            smoothing: None,
+            gone: Vec::new(),
+        }
     }
 }
 
@@ -45,7 +49,8 @@ impl PawnOnScreen {
     /// Returns whether the client did not draw a pose with this stamp, because it was told that the pawn is out of
     /// sight: later than that, and from a snapshot before.
     fn conceals(&self, stamp: ViewStamp) -> bool {
-        let (ViewStamp::Interpolated { from, time, .. } | ViewStamp::Extrapolated { from, time }) = stamp else {
+        let (ViewStamp::Interpolated { from, time, .. } | ViewStamp::Extrapolated { from, time }) = stamp
+        else {
             return false;
         };
         self.gone.iter().any(|gone| !from.is_newer_than(*gone) && time.ticks_since(*gone) > 0.0)

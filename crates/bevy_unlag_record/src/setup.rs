@@ -82,7 +82,12 @@ impl fmt::Display for RecordDifference {
             }
             Self::TickRate(file, own) => {
                 let rate = |nanos: &u32| 1e9 / f64::from((*nanos).max(1));
-                write!(f, "recorded with {:.1} ticks a second, and this build has {:.1}", rate(file), rate(own))
+                write!(
+                    f,
+                    "recorded with {:.1} ticks a second, and this build has {:.1}",
+                    rate(file),
+                    rate(own)
+                )
             }
             Self::Characters(name) => write!(f, "recorded with other characters: {name:?} differs"),
             Self::CharacterConfig => f.write_str("recorded with another configuration of the characters"),
@@ -266,12 +271,8 @@ mod tests {
     #[test]
     fn difference_names_what_differs_and_ignores_what_the_reader_does_not_know() {
         let file = setup();
-        let unknown = RecordSetup {
-            protocol: 16,
-            game_protocol: 3,
-            tick_nanos: 15_625_000,
-            ..RecordSetup::default()
-        };
+        let unknown =
+            RecordSetup { protocol: 16, game_protocol: 3, tick_nanos: 15_625_000, ..RecordSetup::default() };
         assert_eq!(file.difference(&unknown), None);
         assert_eq!(file.difference(&file), None);
         let changed = |change: &dyn Fn(&mut RecordSetup)| {

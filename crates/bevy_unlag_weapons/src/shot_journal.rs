@@ -3,7 +3,9 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError, wire_format::WireFormat};
+use bevy_unlag_core::{
+    BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError, wire_format::WireFormat,
+};
 use bevy_unlag_rewind::StampOverride;
 
 use crate::{

@@ -19,7 +19,8 @@ pub(super) fn record(
 ) {
     let Some(recorder) = recording.recorder() else { return };
     for found in resolved.read() {
-        let is_of = |shot: &JournalShot| shot.shooter == found.shooter && shot.verdict.shot == found.verdict.shot;
+        let is_of =
+            |shot: &JournalShot| shot.shooter == found.shooter && shot.verdict.shot == found.verdict.shot;
         let launched = found.verdict.result == ShotResult::Launched;
         if !launched
             && !journal.0.iter().any(|shot| is_of(shot) && shot.verdict == found.verdict)

@@ -5,7 +5,7 @@ use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewStamp, ViewTime, Wi
 use crate::{
     packing::{
         read_bytes, read_optional_time, read_stamp, read_text, read_tick, read_time, write_bytes,
-        write_optional_time, write_stamp, write_text, write_tick, 
+        write_optional_time, write_stamp, write_text, write_tick,
     },
     roster::PlayerNumber,
 };
@@ -118,12 +118,7 @@ impl RecordedCorrection {
     }
 
     pub(crate) fn read(base: Tick, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self {
-            pawn: NetId::read(r)?,
-            own: read_tick(base, 5, r)?,
-            cause: u8::read(r)?,
-            error: r.f32()?,
-        })
+        Ok(Self { pawn: NetId::read(r)?, own: read_tick(base, 5, r)?, cause: u8::read(r)?, error: r.f32()? })
     }
 }
 

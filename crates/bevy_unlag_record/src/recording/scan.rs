@@ -97,9 +97,8 @@ fn from_index<R: Read + Seek>(
 fn follows(before: Option<ChunkHeader>, header: &ChunkHeader) -> bool {
     let is_ordered = header.last.since(header.first) >= 0;
     is_ordered
-        && before.is_none_or(|before| {
-            header.sequence > before.sequence && header.first.since(before.last) >= 0
-        })
+        && before
+            .is_none_or(|before| header.sequence > before.sequence && header.first.since(before.last) >= 0)
 }
 
 /// Goes from header to header. After damage it searches for the next header.

@@ -75,7 +75,8 @@ impl AckGuesses {
         for player in roster.players() {
             let guess = self.of(player.number, now);
             let mut push = |guess: &Guess| {
-                let ack = SnapshotAck { own: guess.own, arrived: now, last_received_snapshot: guess.received };
+                let ack =
+                    SnapshotAck { own: guess.own, arrived: now, last_received_snapshot: guess.received };
                 acks.push(PlayerAck { player: player.number, ack });
             };
             if r.bool()? {

@@ -5,8 +5,8 @@ use bevy_unlag_core::{BitReader, Tick, Wire, WireError};
 use super::{MAX_SEGMENT_ENTRIES, MAX_SEGMENT_TICKS, Segment, acks::AckGuesses};
 use crate::{
     entry::{
-        Entry, EntryKind, Extra, HiddenNotice, Mark, Publication, RecordedCorrection, RecordedVerdict, RecordedShot,
-        RecordedTick, RecordedView,
+        Entry, EntryKind, Extra, HiddenNotice, Mark, Publication, RecordedCorrection, RecordedShot,
+        RecordedTick, RecordedVerdict, RecordedView,
     },
     moves,
     roster::{Roster, RosterChange},
@@ -15,7 +15,12 @@ use crate::{
 pub(super) fn read(r: &mut BitReader<'_>) -> Result<Segment, WireError> {
     let first = Tick::read(r)?;
     let roster = Roster::read(r)?;
-    let mut reader = Reader { tick: first, roster: roster.clone(), guesses: AckGuesses::default(), left: MAX_SEGMENT_ENTRIES };
+    let mut reader = Reader {
+        tick: first,
+        roster: roster.clone(),
+        guesses: AckGuesses::default(),
+        left: MAX_SEGMENT_ENTRIES,
+    };
     let mut ticks = vec![RecordedTick { tick: first, entries: Vec::new() }];
     loop {
         let kind = EntryKind::from_bits(r.bits(EntryKind::BITS)?).ok_or(WireError::Invalid)?;

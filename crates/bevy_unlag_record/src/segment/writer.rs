@@ -5,8 +5,8 @@ use bevy_unlag_core::{BitWriter, NetId, Tick, Wire};
 use super::{MAX_SEGMENT_ENTRIES, MAX_SEGMENT_TICKS, acks::AckGuesses};
 use crate::{
     entry::{
-        EntryKind, Extra, HiddenNotice, Mark, PlayerAck, Publication, RecordedCorrection, RecordedVerdict, RecordedShot,
-        RecordedView,
+        EntryKind, Extra, HiddenNotice, Mark, PlayerAck, Publication, RecordedCorrection, RecordedShot,
+        RecordedVerdict, RecordedView,
     },
     moves::TrackWriter,
     roster::{PlayerNumber, Roster, RosterChange},

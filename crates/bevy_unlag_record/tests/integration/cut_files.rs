@@ -14,11 +14,10 @@ fn file_that_is_cut_at_any_byte_has_all_segments_before_the_cut() {
     let mut whole = Recording::read(Cursor::new(&bytes)).expect("a recording");
     let places = whole.segments().to_vec();
     assert!(places.len() > 5);
-    let segments: Vec<Segment> = (0..places.len()).map(|at| whole.segment(at).expect("it is whole")).collect();
-    let ends: Vec<u64> = places
-        .iter()
-        .map(|place| place.offset + 36 + u64::from(place.header.stored_bytes))
-        .collect();
+    let segments: Vec<Segment> =
+        (0..places.len()).map(|at| whole.segment(at).expect("it is whole")).collect();
+    let ends: Vec<u64> =
+        places.iter().map(|place| place.offset + 36 + u64::from(place.header.stored_bytes)).collect();
     let mut read = 0;
     for cut in 0..bytes.len() {
         let Ok(mut recording) = Recording::read(Cursor::new(&bytes[..cut])) else {

@@ -14,7 +14,8 @@ fn damage_costs_the_segments_that_it_touches_and_no_others() {
     let (bytes, _) = recorded(3, Tick(5), 200, config);
     let mut whole = Recording::read(Cursor::new(&bytes)).expect("a recording");
     let places = whole.segments().to_vec();
-    let segments: Vec<Segment> = (0..places.len()).map(|at| whole.segment(at).expect("it is whole")).collect();
+    let segments: Vec<Segment> =
+        (0..places.len()).map(|at| whole.segment(at).expect("it is whole")).collect();
     let mut rng = SmallRng::seed_from_u64(3);
     for _ in 0..600 {
         let mut damaged = bytes.clone();
@@ -101,7 +102,10 @@ fn move_track_of_another_type_of_input_is_an_error_or_bounded() {
     let (bytes, _) = recorded(3, Tick(0), 60, RecorderConfig::default());
     let mut recording = Recording::read(Cursor::new(&bytes)).expect("a recording");
     let segment = recording.segment(0).expect("it is whole");
-    assert_eq!(segment.moves.iter().map(|track| track.pawn).collect::<Vec<_>>(), [NetId(0), NetId(3), NetId(6)]);
+    assert_eq!(
+        segment.moves.iter().map(|track| track.pawn).collect::<Vec<_>>(),
+        [NetId(0), NetId(3), NetId(6)]
+    );
     for track in &segment.moves {
         assert!(track.moves::<[u64; 4]>().is_err());
         assert_eq!(track.moves::<u32>().map(|moves| moves.len()), Ok(usize::from(track.count)));

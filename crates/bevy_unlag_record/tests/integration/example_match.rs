@@ -145,8 +145,7 @@ impl ExampleMatch {
             let pawn = NetId(player as u16 * 3);
             let is_substituted = self.rng.random_bool(0.01);
             let own = self.tick.offset(-5 - i32::from(is_substituted));
-            let now =
-                RecordedMove { ran: self.tick, own, input: self.inputs[player], is_substituted };
+            let now = RecordedMove { ran: self.tick, own, input: self.inputs[player], is_substituted };
             self.moves[player].record(&mut self.recorder, pawn, own, now.input, is_substituted);
             self.expected.moves.push((pawn, now));
         }
@@ -196,7 +195,8 @@ impl ExampleMatch {
         self.recorder.publish(updates.iter().map(|(id, _, bits)| (*id, bits)), sent);
         let recipients = (0..self.players).map(PlayerNumber).map(|player| {
             let flags: Vec<bool> = (0..updates.len()).map(|at| is_sent(player, at)).collect();
-            let all_but_own = flags.iter().enumerate().all(|(at, sent)| *sent == (at != usize::from(player.0)));
+            let all_but_own =
+                flags.iter().enumerate().all(|(at, sent)| *sent == (at != usize::from(player.0)));
             let own = Some(NetId(player.0 * 3));
             (player, if all_but_own { Recipients::AllButOwn(own) } else { Recipients::Some(flags) })
         });

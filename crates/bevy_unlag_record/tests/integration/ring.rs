@@ -50,8 +50,12 @@ fn ring_has_the_last_seconds_up_to_the_tick_in_which_it_is_saved() {
 
 #[test]
 fn ring_is_bounded_in_bytes() {
-    let config =
-        RecorderConfig { segment_ticks: 16, ring_ticks: 1 << 20, ring_bytes: 30_000, ..RecorderConfig::default() };
+    let config = RecorderConfig {
+        segment_ticks: 16,
+        ring_ticks: 1 << 20,
+        ring_bytes: 30_000,
+        ..RecorderConfig::default()
+    };
     let mut example = ExampleMatch::new(4, Tick(0), config);
     for _ in 0..100 {
         example.run(16);

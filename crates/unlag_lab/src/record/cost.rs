@@ -5,10 +5,7 @@ use std::{fs::File, io::Write, path::PathBuf};
 use bevy_unlag::net::{MatchRecording, RecordPlugin};
 
 use super::played::temporary_file;
-use crate::{
-    agreement::CONTROL,
-    prelude::*,
-};
+use crate::{agreement::CONTROL, prelude::*};
 
 /// Players of the match.
 const PLAYERS: u64 = 64;

@@ -13,8 +13,7 @@ pub fn measure(options: &Options, played: &Played, figures: &mut Figures) -> Res
     let segments: Vec<Segment> =
         (0..places.len()).map(|at| whole.segment(at).map_err(|e| e.to_string())).collect::<Result<_, _>>()?;
     let first = places.first().ok_or("nothing was recorded")?.offset as usize;
-    let ends: Vec<usize> =
-        places.iter().map(|place| place.end() as usize).collect();
+    let ends: Vec<usize> = places.iter().map(|place| place.end() as usize).collect();
     let mut rng = SmallRng::seed_from_u64(options.seed);
     let cuts = options.extent(200, 2_000);
     let (mut read, mut read_damaged) = (0_u32, 0_u32);

@@ -39,8 +39,13 @@ pub fn temporary_file(name: &str) -> PathBuf {
 /// Plays and records a match of eight.
 pub fn play(options: &Options) -> Result<Played, String> {
     let seconds = options.extent(30.0, TEN_MINUTES);
-    let match_options =
-        MatchOptions { players: 8, conditions: CONTROL.conditions(), seed: options.seed, fps: 60.0, ..default() };
+    let match_options = MatchOptions {
+        players: 8,
+        conditions: CONTROL.conditions(),
+        seed: options.seed,
+        fps: 60.0,
+        ..default()
+    };
     let path = temporary_file("match");
     let mut game = Match::start_with(&match_options, |server| {
         server.add_plugins(RecordPlugin { level: "arena".to_owned(), ..default() });

@@ -74,9 +74,8 @@ pub fn measure(played: &Played, figures: &mut Figures) -> Result<(), String> {
         for (_, entry) in own.entries() {
             let Entry::Shot(shot) = entry else { continue };
             let Some(view) = &shot.claimed else { continue };
-            let screen = screens
-                .entry(view.player)
-                .or_insert_with(|| PlayerScreen::of(view.player, &segments));
+            let screen =
+                screens.entry(view.player).or_insert_with(|| PlayerScreen::of(view.player, &segments));
             // The clients of a match count from 1.
             let client = own.roster.player(view.player).and_then(|player| player.peer.checked_sub(1));
             let drawn = client.and_then(|client| played.drawn.get(client as usize));
@@ -86,7 +85,8 @@ pub fn measure(played: &Played, figures: &mut Figures) -> Result<(), String> {
         }
     }
     let Compared { views, poses, differing, unnamed, control } = compared;
-    let note = format!("of {poses} poses at {views} view times of shots, {unnamed} others not named by their shot");
+    let note =
+        format!("of {poses} poses at {views} view times of shots, {unnamed} others not named by their shot");
     figures.add_noted("replay_differing_poses", differing as f64, note)?;
     // Drawn 1/256 of a tick later.
     figures.add("control_replay_differing_poses_later", control as f64)

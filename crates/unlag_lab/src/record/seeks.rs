@@ -16,7 +16,8 @@ pub fn measure(played: &Played, figures: &mut Figures) -> Result<(), String> {
     let (mut times, mut linear) = (Vec::new(), Vec::new());
     let (mut lost, mut pawns) = (0, 0);
     for seek in 0..SEEKS {
-        let time = ViewTime { tick: first.offset(ticks * seek.cast_signed() / SEEKS.cast_signed()), fraction: 99 };
+        let time =
+            ViewTime { tick: first.offset(ticks * seek.cast_signed() / SEEKS.cast_signed()), fraction: 99 };
         let player = PlayerNumber((seek % 8) as u16);
         let began = Instant::now();
         // With opening the file.
