@@ -5,7 +5,7 @@ use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewStamp, ViewTime, Wi
 use crate::{
     packing::{
         read_bytes, read_optional_time, read_stamp, read_text, read_tick, read_time, write_bytes,
-        write_optional_time, write_stamp, write_text, write_tick,
+        write_optional_time, write_stamp, write_text, write_tick, write_time,
     },
     roster::PlayerNumber,
 };
