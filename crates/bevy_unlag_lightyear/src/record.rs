@@ -20,7 +20,7 @@ pub use marks::RecordMark;
 pub(crate) use moves::record_model;
 pub use recording::MatchRecording;
 
-use crate::system_sets::SendSystems;
+use crate::system_sets::{NetSystems, SendSystems};
 
 /// Records matches on a server: see [`MatchRecording`]. Add it after
 /// [`UnlagServerNetPlugin`](crate::UnlagServerNetPlugin), with or after the plugins of the characters. Without a
@@ -36,6 +36,9 @@ pub struct RecordPlugin {
     /// Length of the ring of the last seconds in memory, which is kept from the first frame on. Default: 0, and there is no ring.
     /// Costs as much memory as a file of that length.
     pub ring: Duration,
+    /// Most segments that wait for the disk; beyond them whole segments are left out. Default: 16. Raising it bridges
+    /// longer pauses of a disk and costs up to 256 KiB each.
+    pub queue: usize,
     /// Length of a segment. Default: 2 s. As much is lost when power fails; shorter ones cost a few bytes more.
     pub segment: Duration,
 }
@@ -46,6 +49,7 @@ impl Default for RecordPlugin {
             game: String::new(),
             level: String::new(),
             ring: Duration::ZERO,
+            queue: 16,
             segment: Duration::from_secs(2),
         }
     }
@@ -83,7 +87,10 @@ impl Plugin for RecordPlugin {
             )
             .add_systems(
                 PostUpdate,
-                (roster::follow.run_if(is_recording), marks::record).chain().before(SendSystems::Snapshots),
+                (roster::follow.run_if(is_recording), marks::record)
+                    .chain()
+                    .before(SendSystems::Snapshots)
+                    .before(NetSystems::AnnounceHidden),
             );
     }
 }

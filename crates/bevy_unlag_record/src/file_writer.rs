@@ -34,6 +34,16 @@ pub(crate) fn file_start(setup: &RecordSetup) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Waits until a file is on the disk. Pipes and some network drives cannot tell, which is no error.
+fn sync(file: &File) -> io::Result<()> {
+    match file.sync_data() {
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
 /// File that is being written.
 #[derive(Debug)]
 pub(crate) struct FileWriter {
@@ -48,14 +58,14 @@ impl FileWriter {
         let mut file = File::create(path)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
         file.write_all(&start)?;
-        file.sync_data()?;
+        sync(&file)?;
         Ok(Self { file, length: start.len() as u64, index: Vec::new() })
     }
 
     /// Appends a chunk, and waits until it is on the disk: it survives a loss of power from then on.
     pub fn append(&mut self, header: ChunkHeader, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
-        self.file.sync_data()?;
+        sync(&self.file)?;
         self.index.extend_from_slice(&self.length.to_le_bytes());
         self.index.extend_from_slice(&header.to_bytes());
         self.length += bytes.len() as u64;
@@ -70,6 +80,6 @@ impl FileWriter {
             self.file.write_all(&self.length.to_le_bytes())?;
             self.file.write_all(&TRAILER_MAGIC)?;
         }
-        self.file.sync_all()
+        sync(&self.file)
     }
 }

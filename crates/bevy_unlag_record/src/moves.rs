@@ -1,4 +1,5 @@
-//! Moves that the server ran: one track per pawn and segment, seldom more, whose inputs only code that knows their type can read.
+//! Moves that the server ran: one track per pawn and segment, seldom more. Only code that knows the type of the inputs
+//! can read them.
 
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, Wire, WireError};
 

@@ -219,6 +219,6 @@ fn read_header(source: &mut impl Read) -> Result<Option<ChunkHeader>, RecordErro
 fn read_chunk(source: &mut impl Read) -> Result<Option<(ChunkHeader, Vec<u8>)>, RecordError> {
     let Some(header) = read_header(source)? else { return Ok(None) };
     let mut stored = Vec::with_capacity(header.stored_bytes as usize);
-    source.take(u64::from(header.stored_bytes)).read_to_end(&mut stored)?;
+    source.by_ref().take(u64::from(header.stored_bytes)).read_to_end(&mut stored)?;
     Ok(header.content(stored).map(|content| (header, content)))
 }

@@ -67,7 +67,7 @@ impl Worker {
     pub const PATIENCE: Duration = Duration::from_secs(5);
 
     pub fn start(config: RecorderConfig) -> Self {
-        let (sender, receiver) = sync_channel(config.queue.max(1));
+        let (sender, receiver) = sync_channel(config.queue.clamp(1, 16));
         let stats = Arc::new(Mutex::new(RecorderStats::default()));
         let shared = Arc::clone(&stats);
         let work = move || Files::new(config, shared).run(&receiver);

@@ -178,6 +178,7 @@ pub(super) fn start(world: &mut World) {
         let config = RecorderConfig {
             segment_ticks: ticks(recording.config.segment).max(1),
             ring_ticks: ticks(recording.config.ring),
+            queue: recording.config.queue,
             ..RecorderConfig::default()
         };
         recording.recorder.get_or_insert_with(|| MatchRecorder::new(setup.clone(), config));

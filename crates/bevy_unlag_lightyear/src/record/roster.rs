@@ -1,6 +1,6 @@
 //! Players and pawns of the recording.
 
-use bevy::prelude::*;
+use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::{NetId, PawnClass, ProxySmoothing};
 use bevy_unlag_record::{RecordedPawn, RecordedPlayer, RosterChange};
 use bevy_unlag_rewind::Team;
@@ -29,19 +29,20 @@ pub(super) fn follow(
     pawns: Query<Pawn, (With<PublishedPath>, Published)>,
     links: Query<(Entity, &RemoteId), PlayerLink>,
     mut recording: ResMut<MatchRecording>,
-    mut changes: Local<Vec<RosterChange>>,
+    (mut changes, mut controlled): (Local<Vec<RosterChange>>, Local<EntityHashMap<NetId>>),
 ) {
     let recording = &mut *recording;
     if recording.recorder().is_none() {
         return;
     }
     changes.clear();
+    controlled.clear();
+    controlled.extend(pawns.iter().filter_map(|(id, .., owner)| Some((owner?.owner, *id))));
     recording.links.retain(|link, _| links.contains(*link));
     for (link, peer) in &links {
         let number = recording.number_of(peer.0);
         recording.links.insert(link, number);
-        let pawn = pawns.iter().find(|(.., owner)| owner.is_some_and(|owner| owner.owner == link));
-        let pawn = pawn.map(|(id, ..)| *id);
+        let pawn = controlled.get(&link).copied();
         let name = recording.name_of(peer.0);
         let known = recording.roster().and_then(|roster| roster.player(number));
         if known.is_none_or(|known| known.pawn != pawn || known.name != name) {
@@ -50,7 +51,8 @@ pub(super) fn follow(
         }
     }
     let Some(roster) = recording.roster() else { return };
-    for player in roster.players() {
+    let has_left = roster.players().len() > recording.links.len() || !changes.is_empty();
+    for player in roster.players().filter(|_| has_left) {
         if !recording.links.values().any(|number| *number == player.number) {
             changes.push(RosterChange::PlayerLeft(player.number));
         }

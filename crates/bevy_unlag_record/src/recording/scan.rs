@@ -66,7 +66,7 @@ fn from_index<R: Read + Seek>(
     let mut trailer = [0; TRAILER_BYTES];
     source.read_exact(&mut trailer)?;
     let (offset, magic) = trailer.split_at(8);
-    let index_at = offset.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let index_at = number(offset);
     if magic != TRAILER_MAGIC || !(start..trailer_at).contains(&index_at) {
         return Ok(None);
     }
@@ -79,7 +79,7 @@ fn from_index<R: Read + Seek>(
     let mut at = start;
     for entry in content.chunks_exact(INDEX_ENTRY_BYTES) {
         let (offset, header) = entry.split_at(8);
-        let offset = offset.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let offset = number(offset);
         let header = header.first_chunk().and_then(ChunkHeader::from_bytes);
         let Some(header) = header.filter(|header| {
             let before = segments.last().map(|place: &SegmentPlace| place.header);
@@ -91,6 +91,11 @@ fn from_index<R: Read + Seek>(
         segments.push(SegmentPlace { offset, header });
     }
     Ok((at == index_at).then_some(segments))
+}
+
+/// Reads a little-endian number.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number: u64, byte| number << 8 | u64::from(*byte))
 }
 
 /// Returns whether a segment can follow on another one.
@@ -160,7 +165,7 @@ fn search<R: Read + Seek>(source: &mut R, from: u64, length: u64) -> Result<Opti
     while at + HEADER_BYTES as u64 <= length {
         source.seek(SeekFrom::Start(at))?;
         block.clear();
-        source.take(BLOCK as u64).read_to_end(&mut block)?;
+        source.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
         if block.len() < HEADER_BYTES {
             break;
         }

@@ -176,7 +176,8 @@ impl ExampleMatch {
             .map(|number| {
                 let id = NetId(number * 3);
                 let knot = Self::snapshot(id, self.tick.offset(-1));
-                let knots = if self.rng.random_bool(0.1) { &[knot][..] } else { &[] };
+                let knots = [knot];
+                let knots = if self.rng.random_bool(0.1) { &knots[..] } else { &[] };
                 let update = ProxyUpdate::new(Self::snapshot(id, self.tick), knots);
                 let mut bits = BitWriter::default();
                 update.write(self.tick, &mut bits);
@@ -292,7 +293,8 @@ pub fn read_all<R: std::io::Read + std::io::Seek>(recording: &mut Recording<R>) 
 /// Records a match into a file, and returns its bytes and what they should contain.
 pub fn recorded(players: u16, first: Tick, ticks: u32, config: RecorderConfig) -> (Vec<u8>, Expected) {
     let file = TempFile::new();
-    let mut example = ExampleMatch::new(players, first, config);
+    // The ticks follow each other without a pause.
+    let mut example = ExampleMatch::new(players, first, RecorderConfig { queue: 1 << 16, ..config });
     example.recorder.open_file(&file.0);
     example.run(ticks);
     let expected = example.expected.clone();

@@ -82,7 +82,7 @@ fn file_and_ring_start_and_stop_independently() {
         let recording = Recording::open(&file.0).expect("a recording");
         let (first, last) = recording.span().expect("it has segments");
         assert_eq!((recording.end(), last), (FileEnd::Closed, example.tick.offset(-1)));
-        assert!((0..64).contains(&opened.since(first)), "from the segment in which it was opened");
+        assert!((0..=64).contains(&opened.since(first)), "from the segment in which it was opened");
         example.run(100);
     }
 }

@@ -54,6 +54,7 @@ fn snapshots_that_a_player_was_not_sent_are_not_on_its_screen() {
     let (bytes, expected) = recorded(3, Tick(0), 300, RecorderConfig::default());
     let mut recording = Recording::read(Cursor::new(&bytes)).expect("a recording");
     let segments = recording.read_span(Tick(0), Tick(299)).expect("it was recorded");
+    let mut left_out = 0;
     for player in (0..3).map(PlayerNumber) {
         let screen = PlayerScreen::of(player, &segments);
         for pawn in screen.pawns() {
@@ -70,9 +71,10 @@ fn snapshots_that_a_player_was_not_sent_are_not_on_its_screen() {
             sent.dedup();
             let on_screen: Vec<Tick> = screen.snapshots(pawn).map(|snapshot| snapshot.tick).collect();
             assert_eq!(on_screen, sent);
-            assert!(on_screen.len() < 100 + 30, "the control: some were left out or there are knots");
+            left_out += usize::from(on_screen.len() < 100);
         }
     }
+    assert!(left_out > 0, "the control: some player was sent less than everything");
 }
 
 #[test]
@@ -82,7 +84,7 @@ fn pawn_out_of_sight_is_not_drawn_until_it_is_sent_again() {
     recorder.recorder.open_file(&file.0);
     recorder.run(100);
     let notice =
-        HiddenNotice { player: PlayerNumber(0), since: recorder.tick.offset(-2), pawns: vec![NetId(3)] };
+        HiddenNotice { player: PlayerNumber(0), since: recorder.tick.offset(-1), pawns: vec![NetId(3)] };
     recorder.recorder.hidden(&notice);
     drop(recorder);
     let mut recording = Recording::open(&file.0).expect("a recording");
@@ -90,9 +92,9 @@ fn pawn_out_of_sight_is_not_drawn_until_it_is_sent_again() {
         let time = ViewTime { tick: Tick(tick), fraction: 9 };
         recording.screen_at(PlayerNumber(player), time).expect("recorded").stamp(NetId(3 - player * 3), time)
     };
-    assert!(drawn(&mut recording, 0, 97).is_some());
-    assert!(drawn(&mut recording, 0, 99).is_none(), "it was told so");
-    assert!(drawn(&mut recording, 1, 99).is_some(), "the other player was not");
+    assert!(drawn(&mut recording, 0, 98).is_some());
+    assert!(drawn(&mut recording, 0, 100).is_none(), "it was told so");
+    assert!(drawn(&mut recording, 1, 100).is_some(), "the other player was not");
 }
 
 #[test]
