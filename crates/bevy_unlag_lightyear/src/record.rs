@@ -5,6 +5,7 @@ mod marks;
 mod moves;
 mod recording;
 mod roster;
+mod screen;
 mod sent_rows;
 mod setup;
 mod shots;
@@ -19,6 +20,7 @@ use bevy_unlag_weapons::{Died, ShotResolved, WeaponSystems};
 pub use marks::RecordMark;
 pub(crate) use moves::record_model;
 pub use recording::MatchRecording;
+pub use screen::{RecordScreenPlugin, ScreenRecording};
 
 use crate::system_sets::{NetSystems, SendSystems};
 

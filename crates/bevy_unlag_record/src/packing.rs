@@ -51,33 +51,37 @@ pub(crate) fn read_optional_time(base: Tick, r: &mut BitReader<'_>) -> Result<Op
     if r.bool()? { read_time(base, r).map(Some) } else { Ok(None) }
 }
 
-pub(crate) fn write_stamp(stamp: ViewStamp, base: Tick, w: &mut BitWriter) {
-    match stamp {
-        ViewStamp::Present => w.bits(0, 2),
-        ViewStamp::Extrapolated { from, time } => {
-            w.bits(1, 2);
-            write_time(time, base, w);
-            write_tick(from, time.tick, 3, w);
+/// Appends a stamp. Most have the time of their view, which takes one bit.
+pub(crate) fn write_stamp(stamp: ViewStamp, view: ViewTime, w: &mut BitWriter) {
+    let (from, to, time) = match stamp {
+        ViewStamp::Present => {
+            w.bits(0, 2);
+            return;
         }
-        ViewStamp::Interpolated { from, to, time } => {
-            w.bits(2, 2);
-            write_time(time, base, w);
-            write_tick(from, time.tick, 3, w);
-            write_tick(to, from, 3, w);
-        }
+        ViewStamp::Extrapolated { from, time } => (from, None, time),
+        ViewStamp::Interpolated { from, to, time } => (from, Some(to), time),
+    };
+    w.bits(if to.is_some() { 2 } else { 1 }, 2);
+    w.bool(time != view);
+    if time != view {
+        write_time(time, view.tick, w);
+    }
+    write_tick(from, time.tick, 2, w);
+    if let Some(to) = to {
+        write_tick(to, from, 2, w);
     }
 }
 
-pub(crate) fn read_stamp(base: Tick, r: &mut BitReader<'_>) -> Result<ViewStamp, WireError> {
+pub(crate) fn read_stamp(view: ViewTime, r: &mut BitReader<'_>) -> Result<ViewStamp, WireError> {
     let kind = r.bits(2)?;
     if kind == 0 {
         return Ok(ViewStamp::Present);
     }
-    let time = read_time(base, r)?;
-    let from = read_tick(time.tick, 3, r)?;
+    let time = if r.bool()? { read_time(view.tick, r)? } else { view };
+    let from = read_tick(time.tick, 2, r)?;
     match kind {
         1 => Ok(ViewStamp::Extrapolated { from, time }),
-        2 => Ok(ViewStamp::Interpolated { from, to: read_tick(from, 3, r)?, time }),
+        2 => Ok(ViewStamp::Interpolated { from, to: read_tick(from, 2, r)?, time }),
         _ => Err(WireError::Invalid),
     }
 }
@@ -119,24 +123,25 @@ mod tests {
         let base = Tick(5);
         for apart in [0, 1, -1, 300, -40_000, i32::MAX, i32::MIN] {
             let tick = base.offset(apart);
-            let time = ViewTime { tick, fraction: 200 };
+            let (time, view) = (ViewTime { tick, fraction: 200 }, ViewTime::at(base));
             let stamps = [
                 ViewStamp::Present,
                 ViewStamp::Extrapolated { from: tick.offset(-7), time },
+                ViewStamp::Extrapolated { from: base, time: view },
                 ViewStamp::Interpolated { from: tick.offset(-70_000), to: tick.offset(3), time },
             ];
             let mut w = BitWriter::default();
             write_optional_tick(Some(tick), base, 2, &mut w);
             write_optional_time(Some(time), base, &mut w);
             write_optional_time(None, base, &mut w);
-            stamps.iter().for_each(|stamp| write_stamp(*stamp, base, &mut w));
+            stamps.iter().for_each(|stamp| write_stamp(*stamp, view, &mut w));
             let bytes = w.finish();
             let mut r = BitReader::new(&bytes);
             assert_eq!(read_optional_tick(base, 2, &mut r), Ok(Some(tick)));
             assert_eq!(read_optional_time(base, &mut r), Ok(Some(time)));
             assert_eq!(read_optional_time(base, &mut r), Ok(None));
             for stamp in stamps {
-                assert_eq!(read_stamp(base, &mut r), Ok(stamp));
+                assert_eq!(read_stamp(view, &mut r), Ok(stamp));
             }
         }
     }

@@ -122,7 +122,7 @@ impl PlayerScreen {
     #[must_use]
     pub fn stamp_in(&self, view: &RecordedView, pawn: NetId) -> Option<ViewStamp> {
         let named = view.stamps.iter().find(|(id, _)| *id == pawn).map(|(_, stamp)| *stamp);
-        named.or_else(|| self.stamp(pawn, view.time))
+        named.or_else(|| self.stamp(pawn, view.time).filter(|_| !view.is_complete))
     }
 
     /// Returns the pose of a pawn with a stamp, bit for bit as the screen drew it: with the sampler of the recorded

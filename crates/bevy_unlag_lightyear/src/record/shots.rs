@@ -62,6 +62,7 @@ fn recorded(shot: &JournalShot, roster: &Roster) -> RecordedShot {
         own,
         time,
         bases: shot.seen.bases,
+        is_complete: false,
         stamps: shot.seen.overrides().iter().map(|named| (named.target, stamp(named, time))).collect(),
     });
     RecordedShot {

@@ -29,6 +29,8 @@ pub struct RecordedView {
     pub time: ViewTime,
     /// View time of movement bases, on the player's own time line, if a pawn was drawn on one.
     pub bases: Option<ViewTime>,
+    /// Whether [`stamps`](Self::stamps) has all pawns that the screen drew, as in a recording on the client.
+    pub is_complete: bool,
     /// Pawns that were drawn otherwise than from the snapshots around [`time`](Self::time) that the player was
     /// sent: one was lost, had not arrived yet, or the pawn has a view time of its own.
     pub stamps: Vec<(NetId, ViewStamp)>,
@@ -40,11 +42,12 @@ impl RecordedView {
         write_tick(self.own, base, 5, w);
         write_time(self.time, base, w);
         write_optional_time(self.bases, self.own, w);
+        w.bool(self.is_complete);
         let stamps = &self.stamps[..self.stamps.len().min(MAX_PAWNS)];
         w.golomb(stamps.len() as u16, 0);
         for (pawn, stamp) in stamps {
             pawn.write(w);
-            write_stamp(*stamp, self.time.tick, w);
+            write_stamp(*stamp, self.time, w);
         }
     }
 
@@ -53,12 +56,13 @@ impl RecordedView {
         let own = read_tick(base, 5, r)?;
         let time = read_time(base, r)?;
         let bases = read_optional_time(own, r)?;
+        let is_complete = r.bool()?;
         let count = usize::from(r.golomb(0)?);
         if count > MAX_PAWNS {
             return Err(WireError::Invalid);
         }
-        let stamps = (0..count).map(|_| Ok((NetId::read(r)?, read_stamp(time.tick, r)?)));
-        Ok(Self { player, own, time, bases, stamps: stamps.collect::<Result<_, WireError>>()? })
+        let stamps = (0..count).map(|_| Ok((NetId::read(r)?, read_stamp(time, r)?)));
+        Ok(Self { player, own, time, bases, is_complete, stamps: stamps.collect::<Result<_, WireError>>()? })
     }
 }
 

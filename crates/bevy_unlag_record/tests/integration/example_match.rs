@@ -214,6 +214,7 @@ impl ExampleMatch {
             player: PlayerNumber(0),
             own: tick.offset(-5),
             time,
+            is_complete: tick.0 % 80 == 3,
             bases: tick.0.is_multiple_of(2).then_some(ViewTime::at(tick.offset(-6))),
             stamps: vec![
                 (NetId(3), ViewStamp::Interpolated { from: tick.offset(-18), to: tick.offset(-9), time }),

@@ -108,4 +108,6 @@ fn recorded_frame_is_drawn_by_the_stamps_that_it_names() {
     assert_eq!(screen.stamp_in(&view, NetId(3)), Some(lost));
     assert_eq!(screen.stamp_in(&view, NetId(6)), screen.stamp(NetId(6), time));
     assert_ne!(screen.stamp(NetId(3), time), Some(lost), "the control");
+    let view = RecordedView { is_complete: true, ..view };
+    assert_eq!((screen.stamp_in(&view, NetId(3)), screen.stamp_in(&view, NetId(6))), (Some(lost), None));
 }

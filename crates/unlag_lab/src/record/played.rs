@@ -2,7 +2,7 @@
 
 use std::{
     io::Cursor,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
 };
 
@@ -25,8 +25,8 @@ pub struct Played {
     pub seconds: f64,
     /// Bytes of the messages that the server sent to the clients meanwhile.
     sent_bytes: u64,
-    /// What the clients drew.
-    pub drawn: Vec<DrawnPoses>,
+    /// What each client drew, and its own recording of it.
+    pub screens: Vec<(DrawnPoses, Vec<u8>)>,
 }
 
 /// Returns a path for a file that is removed soon.
@@ -34,6 +34,13 @@ pub fn temporary_file(name: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     std::env::temp_dir().join(format!("unlag_lab_{}_{name}_{number}.unlagrec", std::process::id()))
+}
+
+/// Reads a file and removes it.
+fn take_file(path: &Path) -> Result<Vec<u8>, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+    let _ = std::fs::remove_file(path);
+    bytes
 }
 
 /// Plays and records a match of eight.
@@ -55,7 +62,7 @@ pub fn play(options: &Options) -> Result<Played, String> {
             ..default()
         });
     })?;
-    poses::watch(&mut game);
+    let files = poses::watch(&mut game);
     let sent = |game: &Match| game.server.world().resource::<Bandwidth>().down().bytes;
     let before = sent(&game);
     game.server.world_mut().resource_mut::<MatchRecording>().start(&path);
@@ -64,11 +71,11 @@ pub fn play(options: &Options) -> Result<Played, String> {
     game.server.world_mut().resource_mut::<MatchRecording>().stop();
     game.run(TICK * 3);
     let drawn = poses::take(&mut game);
-    // The recorder waits for its thread.
+    // The recorders wait for their threads.
     drop(game);
-    let bytes = std::fs::read(&path).map_err(|error| format!("the recording cannot be read: {error}"))?;
-    let _ = std::fs::remove_file(&path);
-    Ok(Played { bytes, seconds, sent_bytes, drawn })
+    let screens = drawn.into_iter().zip(&files).map(|(drawn, path)| Ok((drawn, take_file(path)?)));
+    let screens = screens.collect::<Result<_, String>>()?;
+    Ok(Played { bytes: take_file(&path)?, seconds, sent_bytes, screens })
 }
 
 impl Played {
