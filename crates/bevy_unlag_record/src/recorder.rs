@@ -191,11 +191,12 @@ impl MatchRecorder {
 
     /// Records updates of pawns that were sent in the current tick: sorted by id, and encoded by
     /// [`ProxyUpdate::write`](bevy_unlag_core::ProxyUpdate::write) relative to it. `sent` returns for a player which
-    /// updates it was sent, one flag each; the missing ones count as not sent.
+    /// updates it was sent, one flag each, the missing ones counting as not sent, and whether its bandwidth budget left
+    /// any out.
     pub fn publish<'a>(
         &mut self,
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
-        sent: impl Fn(PlayerNumber) -> &'a [bool],
+        sent: impl Fn(PlayerNumber) -> (&'a [bool], bool),
     ) {
         if self.is_open {
             self.segment.publication(updates, &self.roster, sent);

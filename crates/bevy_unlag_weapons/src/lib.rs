@@ -79,7 +79,7 @@ pub use projectile::{
 pub use shot_gizmos::ShotViewPlugin;
 pub use shot_journal::{JournalShot, ShotDetail, ShotJournal, UsedView};
 pub use shot_messages::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
-pub use shot_validation::SpreadSecret;
+pub use shot_validation::{RecordedRound, ShotReplay, SpreadSecret};
 pub use spread::{MAX_PELLETS, SpreadCone, pellet_offset};
 pub use system_sets::WeaponSystems;
 pub use verdict::{

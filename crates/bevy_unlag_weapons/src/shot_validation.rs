@@ -2,6 +2,7 @@
 
 mod beam_verdicts;
 mod checks;
+mod replay;
 mod shot_hits;
 mod view_time;
 
@@ -28,6 +29,7 @@ use crate::{
     weapon_extension::{PredictedShot, WeaponEvent, WithWeapons},
 };
 use beam_verdicts::BeamVerdicts;
+pub use replay::{RecordedRound, ShotReplay};
 use shot_hits::{HitTest, HitTests};
 pub(crate) use shot_hits::{ShotHit, write_damage};
 use view_time::{Shooter, ShooterItem, ValidationClock};

@@ -5,6 +5,7 @@ mod cuts;
 mod played;
 mod poses;
 mod seeks;
+mod verdicts;
 
 use crate::prelude::*;
 
@@ -16,5 +17,6 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     cuts::measure(options, &played, &mut figures)?;
     seeks::measure(&played, &mut figures)?;
     poses::measure(&played, &mut figures)?;
+    verdicts::measure(&played, &mut figures)?;
     Ok(figures)
 }

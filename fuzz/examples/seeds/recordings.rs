@@ -34,7 +34,7 @@ fn record(recorder: &mut MatchRecorder, ticks: u32) {
                 })
                 .collect();
             let sent: &[bool] = if tick.0.is_multiple_of(2) { &[false, true] } else { &[true, true] };
-            recorder.publish(bits.iter().map(|(id, bits)| (*id, bits)), |_| sent);
+            recorder.publish(bits.iter().map(|(id, bits)| (*id, bits)), |_| (sent, false));
         }
         let time = ViewTime { tick: tick.offset(-9), fraction: 9 };
         let stamps = vec![

@@ -125,10 +125,16 @@ impl MatchRecording {
         self.names.get(&peer).map_or("", String::as_str)
     }
 
-    /// Notes which updates of the frame a link was sent, by their indices, of `all`.
-    pub(crate) fn note_sent(&mut self, link: Entity, all: usize, sent: impl Iterator<Item = usize>) {
+    /// Notes which updates of the frame a link was sent, by their indices, of `all`. `over_budget`: whether its bandwidth
+    /// budget left any out.
+    pub(crate) fn note_sent(
+        &mut self,
+        link: Entity,
+        (all, over_budget): (usize, bool),
+        sent: impl Iterator<Item = usize>,
+    ) {
         if let Some(player) = self.links.get(&link) {
-            self.rows.push(*player, all, sent);
+            self.rows.push(*player, (all, over_budget), sent);
         }
     }
 

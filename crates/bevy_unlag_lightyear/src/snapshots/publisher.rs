@@ -151,7 +151,8 @@ fn publish(
 
         #[cfg(feature = "record")]
         if let Some(recording) = &mut recording {
-            recording.note_sent(link, due.len(), candidates.iter().map(|one| one.index));
+            let over_budget = candidates.len() < shown;
+            recording.note_sent(link, (due.len(), over_budget), candidates.iter().map(|one| one.index));
         }
         let sent = candidates.iter().map(|one| &due[one.index]);
         sent.for_each(|due| queue.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));

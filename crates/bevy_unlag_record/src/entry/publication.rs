@@ -21,8 +21,13 @@ pub struct Publication {
 pub enum Recipients {
     /// All updates but that of the pawn that the player controls, which it predicts.
     AllButOwn(Option<NetId>),
-    /// Some: one flag for each update.
-    Some(Vec<bool>),
+    /// Some.
+    Some {
+        /// One flag for each update.
+        sent: Vec<bool>,
+        /// Whether others were left out for lack of bandwidth budget, and not only because they are hidden.
+        over_budget: bool,
+    },
 }
 
 impl Publication {
@@ -32,18 +37,18 @@ impl Publication {
         self.updates.iter().enumerate().filter_map(move |(at, update)| {
             let is_sent = match sent? {
                 Recipients::AllButOwn(own) => Some(update.0) != *own,
-                Recipients::Some(flags) => flags.get(at).copied().unwrap_or(false),
+                Recipients::Some { sent, .. } => sent.get(at).copied().unwrap_or(false),
             };
             is_sent.then_some(update)
         })
     }
 
     /// Appends a publication: updates that were encoded relative to the tick of the entry, sorted by id, and for
-    /// each player of the roster which of them it was sent.
+    /// each player of the roster which of them it was sent, and whether its bandwidth budget left any out.
     pub(crate) fn write<'a>(
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
         roster: &Roster,
-        sent: impl Fn(PlayerNumber) -> &'a [bool],
+        sent: impl Fn(PlayerNumber) -> (&'a [bool], bool),
         ids: &mut Vec<(NetId, usize)>,
         w: &mut BitWriter,
     ) {
@@ -62,11 +67,12 @@ impl Publication {
         }
         w.bool(false);
         for player in roster.players() {
-            let flags = sent(player.number);
+            let (flags, over_budget) = sent(player.number);
             let is_sent = |at: usize| flags.get(at).copied().unwrap_or(false);
             let usual = ids.iter().all(|(id, at)| is_sent(*at) == (Some(*id) != player.pawn));
             w.bool(usual);
             if !usual {
+                w.bool(over_budget);
                 ids.iter().for_each(|(_, at)| w.bool(is_sent(*at)));
             }
         }
@@ -87,7 +93,9 @@ impl Publication {
             let sent = if r.bool()? {
                 Recipients::AllButOwn(player.pawn)
             } else {
-                Recipients::Some((0..updates.len()).map(|_| r.bool()).collect::<Result<_, _>>()?)
+                let over_budget = r.bool()?;
+                let sent = (0..updates.len()).map(|_| r.bool()).collect::<Result<_, _>>()?;
+                Recipients::Some { sent, over_budget }
             };
             Ok((player.number, sent))
         });

@@ -90,7 +90,7 @@ impl SegmentWriter {
         &mut self,
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
         roster: &Roster,
-        sent: impl Fn(PlayerNumber) -> &'a [bool],
+        sent: impl Fn(PlayerNumber) -> (&'a [bool], bool),
     ) {
         self.kind(EntryKind::Publication);
         Publication::write(updates, roster, sent, &mut self.ids, &mut self.w);

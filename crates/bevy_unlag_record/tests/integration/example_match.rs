@@ -192,14 +192,21 @@ impl ExampleMatch {
         let flags: Vec<Vec<bool>> = (0..self.players)
             .map(|player| (0..updates.len()).map(|at| is_sent(PlayerNumber(player), at)).collect())
             .collect();
-        let sent = |player: PlayerNumber| &flags[usize::from(player.0)][..];
+        let sent = |player: PlayerNumber| (&flags[usize::from(player.0)][..], Some(player.0) == scarce);
         self.recorder.publish(updates.iter().map(|(id, _, bits)| (*id, bits)), sent);
         let recipients = (0..self.players).map(PlayerNumber).map(|player| {
             let flags: Vec<bool> = (0..updates.len()).map(|at| is_sent(player, at)).collect();
             let all_but_own =
                 flags.iter().enumerate().all(|(at, sent)| *sent == (at != usize::from(player.0)));
             let own = Some(NetId(player.0 * 3));
-            (player, if all_but_own { Recipients::AllButOwn(own) } else { Recipients::Some(flags) })
+            (
+                player,
+                if all_but_own {
+                    Recipients::AllButOwn(own)
+                } else {
+                    Recipients::Some { sent: flags, over_budget: Some(player.0) == scarce }
+                },
+            )
         });
         self.expect(Entry::Publication(Publication {
             recipients: recipients.collect(),
