@@ -67,7 +67,7 @@ fn snapshots_that_a_player_was_not_sent_are_not_on_its_screen() {
                 .filter(|(id, _)| *id == pawn)
                 .flat_map(|(_, update)| update.iter().map(|snapshot| snapshot.tick))
                 .collect();
-            sent.sort_by_key(|tick| tick.0);
+            sent.sort_by_key(|tick| tick.since(Tick(0)));
             sent.dedup();
             let on_screen: Vec<Tick> = screen.snapshots(pawn).map(|snapshot| snapshot.tick).collect();
             assert_eq!(on_screen, sent);
