@@ -63,7 +63,6 @@ impl Plugin for RecordPlugin {
             .add_message::<RecordMark>()
             .add_message::<Died>()
             .add_message::<ShotResolved>()
-            .register_type::<RecordMark>()
             .add_systems(
                 First,
                 (
