@@ -29,8 +29,9 @@ pub fn watch(game: &mut Match) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for client in &mut game.clients {
         let path = temporary_file("screen");
+        // The app has its plugins already.
+        RecordScreenPlugin.build(client);
         client
-            .add_plugins(RecordScreenPlugin)
             .insert_resource(DrawnPoses::default())
             .add_systems(PostUpdate, keep.after(VisualSystems::Draw));
         client.world_mut().resource_mut::<ScreenRecording>().start(&path);
