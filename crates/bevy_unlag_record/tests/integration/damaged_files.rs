@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use bevy_unlag_core::{BitWriter, NetId, Tick, Wire};
+use bevy_unlag_core::{BaseView, BitWriter, NetId, PoseSampler, Tick, ViewTime, Wire};
 use bevy_unlag_record::*;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
@@ -110,4 +110,38 @@ fn move_track_of_another_type_of_input_is_an_error_or_bounded() {
         assert!(track.moves::<[u64; 4]>().is_err());
         assert_eq!(track.moves::<u32>().map(|moves| moves.len()), Ok(usize::from(track.count)));
     }
+}
+
+/// No checksum protects a content that somebody has written on purpose.
+#[test]
+fn changed_content_with_a_right_checksum_gives_finite_poses_or_an_error() {
+    let (bytes, _) = recorded(3, Tick(u32::MAX - 40), 60, RecorderConfig::default());
+    let mut recording = Recording::read(Cursor::new(&bytes)).expect("a recording");
+    let content = recording.content(0).expect("it is whole");
+    let mut rng = SmallRng::seed_from_u64(6);
+    let (mut read, mut poses) = (0, 0);
+    for _ in 0..2_000 {
+        let mut changed = content.clone();
+        for _ in 0..rng.random_range(1..6) {
+            let at = rng.random_range(0..changed.len());
+            changed[at] ^= 1 << rng.random_range(0..8);
+        }
+        changed.truncate(rng.random_range(changed.len() / 2..changed.len() * 2));
+        let Ok(segment) = Segment::from_content(&changed) else { continue };
+        read += 1;
+        segment.moves.iter().for_each(|track| {
+            let _ = track.moves::<u32>();
+        });
+        let screen = PlayerScreen::of(PlayerNumber(1), &[segment]);
+        for pawn in screen.pawns() {
+            for snapshot in screen.snapshots(pawn) {
+                let time = ViewTime { tick: snapshot.tick.offset(1), fraction: 9 };
+                let Some(stamp) = screen.stamp(pawn, time) else { continue };
+                let pose = screen.pose(pawn, stamp, &PoseSampler::default(), &BaseView::default());
+                assert!(pose.is_some_and(|pose| pose.position.is_finite() && pose.rotation.is_finite()));
+                poses += 1;
+            }
+        }
+    }
+    assert!(read > 100 && poses > 1_000, "{read} read, {poses} poses");
 }
