@@ -35,6 +35,7 @@ fn crates_have_only_their_allowed_dependencies() {
         "bevy_unlag_smoothing",
         "bevy_unlag_rewind",
         "bevy_unlag_weapons",
+        "bevy_unlag_record",
     ][..];
     let allowed = [
         ("bevy_unlag_core", &["bevy_unlag_derive"][..], false, false),
@@ -48,6 +49,7 @@ fn crates_have_only_their_allowed_dependencies() {
             false,
             false,
         ),
+        ("bevy_unlag_record", core, false, false),
         ("lightyear_guard", &[][..], false, true),
         ("bevy_unlag_lightyear", below_glue, false, true),
         ("bevy_unlag_agones", &["bevy_unlag_lightyear", "bevy_unlag_server"][..], false, true),

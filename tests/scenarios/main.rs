@@ -42,6 +42,7 @@ mod predicted_values;
 mod prelude;
 mod pushes;
 mod readme;
+mod record;
 mod reference;
 mod reflection;
 mod server_clock;

@@ -8,13 +8,14 @@ use unlag_examples::app;
 use super::*;
 
 /// Public types without reflection, and the reason.
-const NOT_REFLECTED: [(&str, &str); 16] = [
+const NOT_REFLECTED: [(&str, &str); 18] = [
     ("BoundMessages", "type ids of lightyear's registries"),
     ("ClassBodies", "a map with a model of what `HitBoxes` and `LimbRig` of a pawn show"),
     ("ComponentFilters", "replicon's filter bits"),
     ("GameMessageTypes", "functions that decode and deliver messages"),
     ("InterestRule", "a function of the game"),
     ("MessageTypeIndex", "an index into those"),
+    ("MatchRecording", "a thread and what waits for it; `MatchRecording::stats` has its counters"),
     ("MovedColliders", "rapier colliders behind a lock"),
     ("MoverScene", "a spatial index of rapier colliders"),
     ("NetworkedPawn", "a marker with a model; `AuthorityPawn`, which it requires, is reflected"),
@@ -24,6 +25,7 @@ const NOT_REFLECTED: [(&str, &str); 16] = [
     ("Outgoing", "a buffer of encoded messages that each frame empties"),
     ("ProjectilesInFlight", "validation state; `DrawnProjectile` has what clients see"),
     ("SightLattice", "millions of facts about a level; `InterestStats` has its counters"),
+    ("ScreenRecording", "as `MatchRecording`"),
     ("RewindTable", "a spatial index of recorded paths"),
 ];
 

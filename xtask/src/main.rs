@@ -93,7 +93,7 @@ fn features(_: &[String]) -> Outcome {
     let lint =
         |words: &[&str]| run(cargo("clippy").arg("--release").args(words).args(["--", "-D", "warnings"]));
     lint(&["-p", "unlag_examples", "--no-default-features", "--example", "server"])?;
-    for part in ["", "prediction", "smoothing", "prediction,smoothing", "rewind"] {
+    for part in ["", "prediction", "smoothing", "prediction,smoothing", "rewind", "record"] {
         lint(&["-p", "bevy_unlag_lightyear", "--no-default-features", "--features", part])?;
     }
     for part in ["", "admin", "metrics"] {

@@ -27,6 +27,8 @@ pub use bevy_unlag_core as core;
 pub use bevy_unlag_lightyear as net;
 pub use bevy_unlag_movement as movement;
 pub use bevy_unlag_prediction as prediction;
+#[cfg(feature = "record")]
+pub use bevy_unlag_record as record;
 pub use bevy_unlag_rewind as rewind;
 pub use bevy_unlag_smoothing as smoothing;
 pub use bevy_unlag_weapons as weapons;

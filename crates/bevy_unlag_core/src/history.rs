@@ -38,6 +38,13 @@ impl SnapshotHistory {
         Self { snapshots: VecDeque::with_capacity(capacity), capacity: capacity.max(2) }
     }
 
+    /// Creates a history of at most `capacity` snapshots like [`new`](Self::new), with memory for the first `reserved`
+    /// only.
+    #[must_use]
+    pub fn growing(reserved: usize, capacity: usize) -> Self {
+        Self { snapshots: VecDeque::with_capacity(reserved.min(capacity)), capacity: capacity.max(2) }
+    }
+
     /// Inserts a snapshot in tick order. Returns whether it is new: a duplicate, or one older than all
     /// snapshots of a full history, is not.
     pub fn insert(&mut self, snapshot: Snapshot) -> bool {

@@ -31,8 +31,13 @@ fn send_schedules(
     mut mailbox: ResMut<BaseScheduleMailbox>,
     mut links: Query<ClientLink, With<ClientOf>>,
     mut bandwidth: ResMut<Bandwidth>,
+    #[cfg(feature = "record")] mut recording: Option<ResMut<crate::record::MatchRecording>>,
 ) {
     let due = if mailbox.has_due() { mailbox.take_due() } else { Vec::new() };
+    #[cfg(feature = "record")]
+    if let Some(recording) = &mut recording {
+        due.iter().for_each(|message| recording.note_bytes(bevy_unlag_record::Extra::BASE_SCHEDULE, message));
+    }
     for (connected, mut link) in &mut links {
         let mut send = |message: &[u8]| bandwidth.send(&mut link, message.to_vec());
         if connected.is_added() {

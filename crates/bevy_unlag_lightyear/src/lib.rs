@@ -25,6 +25,7 @@
 //! * [`SessionConfig`] is the reconnect policy; [`RestartMatch`] and [`Shutdown`] end matches and servers.
 //! * [`AddGameMessage`] registers a game's own messages with enforced [`MessageRules`]; [`Outbox`] sends
 //!   them, and [`Received`] delivers them.
+//! * `RecordPlugin`, with the feature `record`, records matches into files.
 //! * [`Bandwidth`] counts the traffic of each class of message.
 
 #[cfg(feature = "weapons")]
@@ -73,6 +74,8 @@ mod possession;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod predicted_component;
 mod protocol;
+#[cfg(feature = "record")]
+mod record;
 mod reflection;
 mod replication_queue;
 #[cfg(feature = "weapons")]
@@ -124,6 +127,8 @@ pub use possession::{Possess, Possessed};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use predicted_component::ReplicatePredicted;
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
+#[cfg(feature = "record")]
+pub use record::{MatchRecording, RecordMark, RecordPlugin, RecordScreenPlugin, ScreenRecording};
 pub use server::UnlagServerNetPlugin;
 pub use session::{
     AwaitingReconnect, JoinConfig, LeaveReason, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned,

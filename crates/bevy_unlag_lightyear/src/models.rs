@@ -45,6 +45,8 @@ impl<M: MoveModel> Plugin for NetModelPlugin<M> {
         {
             app.add_plugins(PathRecordingPlugin::<M>::default());
         }
+        #[cfg(feature = "record")]
+        crate::record::record_model::<M>(app);
     }
 }
 
@@ -88,6 +90,12 @@ impl NetModels {
     /// Returns whether a model is registered.
     pub(crate) fn has(&self, model: &PawnModel) -> bool {
         self.0.iter().any(|known| known.model == *model)
+    }
+
+    /// Returns the names of the models.
+    #[cfg(feature = "record")]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|model| model.model.name())
     }
 
     /// Returns a hash that is equal for apps with the same models in the same order.

@@ -51,13 +51,20 @@ fn announce(
     tick: Res<CurrentTick>,
     names: Query<&NetId>,
     mut links: Query<
-        (&mut HiddenPawns, &mut MessageSender<OutOfSightMessage>, &mut SnapshotSendQueue, &mut SnapshotQueue),
+        (
+            Entity,
+            &mut HiddenPawns,
+            &mut MessageSender<OutOfSightMessage>,
+            &mut SnapshotSendQueue,
+            &mut SnapshotQueue,
+        ),
         (With<ClientOf>, With<Connected>),
     >,
     mut bandwidth: ResMut<Bandwidth>,
+    #[cfg(feature = "record")] mut recording: Option<ResMut<crate::record::MatchRecording>>,
     mut fresh: Local<Vec<Entity>>,
 ) {
-    for (mut pawns, mut sender, mut budget, mut snapshots) in &mut links {
+    for (_link, mut pawns, mut sender, mut budget, mut snapshots) in &mut links {
         let HiddenPawns { hidden, announced } = pawns.bypass_change_detection();
         announced.retain(|pawn| hidden.contains(pawn));
         fresh.clear();
@@ -71,6 +78,10 @@ fn announce(
         // The snapshots of this tick are withheld already.
         let since = tick.0.offset(-1);
         ids.iter().for_each(|id| snapshots.sent.mark_gone(*id, since));
+        #[cfg(feature = "record")]
+        if let Some(recording) = &mut recording {
+            recording.note_hidden(_link, since, &ids);
+        }
         write(since, &ids, |bytes| {
             budget.spend(bytes.len());
             bandwidth.send(&mut sender, bytes);

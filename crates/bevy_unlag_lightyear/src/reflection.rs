@@ -17,6 +17,8 @@ pub(crate) fn register_types(app: &mut App) {
     app.register_type::<HiddenPawns>();
     #[cfg(feature = "rewind")]
     bevy_unlag_core::register_types! { app: AlwaysInSight, InterestConfig, InterestStats, SeesEverything }
+    #[cfg(feature = "record")]
+    app.register_type::<RecordMark>();
     #[cfg(feature = "smoothing")]
     app.register_type::<DroppedSnapshots>()
         .register_type::<DroppedPawnChanges>()

@@ -28,6 +28,8 @@ use bevy::prelude::*;
 
 #[cfg(feature = "prediction")]
 pub use fast_clocks::{FastClock, FastClockRecord, FastClockRule, FastClockStats};
+#[cfg(feature = "record")]
+pub(crate) use handshake::registry_hash;
 pub use handshake::{ProtocolMismatch, SetupMismatch, SetupRule};
 pub use leave_reason::LeaveReason;
 #[cfg(feature = "prediction")]

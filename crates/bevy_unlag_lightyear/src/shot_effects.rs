@@ -50,6 +50,7 @@ fn send(
     mut links: Query<Link, With<ClientOf>>,
     (filters, flights): (Res<ComponentFilters>, Option<Res<ProjectilesInFlight>>),
     mut bandwidth: ResMut<Bandwidth>,
+    #[cfg(feature = "record")] mut recording: Option<ResMut<crate::record::MatchRecording>>,
 ) {
     for (pawn, owner, former, mut mailbox) in &mut pawns {
         let owner = owner.map(|owner| owner.owner).or(former.map(|former| former.0));
@@ -82,6 +83,10 @@ fn send(
                 }
                 ShotMessage::Launched(launch) => {
                     let bytes = launch.to_bytes();
+                    #[cfg(feature = "record")]
+                    if let Some(recording) = &mut recording {
+                        recording.note_bytes(bevy_unlag_record::Extra::PROJECTILE_LAUNCH, &bytes);
+                    }
                     for (_, connected, _, _, mut link, _, mut queue, ..) in &mut links {
                         // Late joiners receive the projectiles still in flight below.
                         if !connected.is_added() {
@@ -92,6 +97,10 @@ fn send(
                 }
                 ShotMessage::Ended(end) => {
                     let bytes = end.to_bytes();
+                    #[cfg(feature = "record")]
+                    if let Some(recording) = &mut recording {
+                        recording.note_bytes(bevy_unlag_record::Extra::PROJECTILE_END, &bytes);
+                    }
                     for (_, _, _, _, _, mut link, mut queue, ..) in &mut links {
                         queue.spend(bytes.len());
                         bandwidth.send(&mut link, bytes.clone());

@@ -34,6 +34,7 @@ mod drawing;
 mod host;
 mod lateness;
 mod mailbox;
+mod move_log;
 mod move_queue;
 mod outcome;
 mod packet;
@@ -78,6 +79,7 @@ pub use mailbox::{
     IncomingControlOffers, IncomingMoveAcks, IncomingMoves, MAX_MAILBOX_MESSAGES, OutgoingControlOffers,
     OutgoingMoveAcks, OutgoingMoves,
 };
+pub use move_log::{LoggedMove, MoveLog};
 pub use move_queue::MoveQueue;
 pub use outcome::{Correction, MoveOutcome, ServerCorrection};
 pub use packet::{MAX_MOVES, MovePacket, MoveRun, packet_epoch};

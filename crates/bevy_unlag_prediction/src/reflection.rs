@@ -17,7 +17,7 @@ pub(crate) fn register_types<M: MoveModel>(app: &mut App) {
         IncomingMoves, MoveTrace, OutgoingMoveAcks, OutgoingControlOffers, OutgoingMoves, PredictedCount,
         PredictionConfig, PredictionDebug, PredictionStats, SendThrottle, TimeDiscrepancy,
         TimeDiscrepancyDetected, AuthorityPawn<M>, AutonomousPawn<M>, CachedConfigHash<M>, Correction<M>,
-        HostPawn<M>, MoveOutcome<M>, MoveQueue<M>, PublishedExtrapolation<M>, SavedMoves<M>,
+        HostPawn<M>, MoveLog<M>, MoveOutcome<M>, MoveQueue<M>, PublishedExtrapolation<M>, SavedMoves<M>,
         ScheduledPushes<M>, ServerCorrection<M>, ServerPawn<M>,
     }
     #[cfg(feature = "gizmos")]
@@ -49,6 +49,6 @@ macro_rules! model_type_paths {
 }
 
 model_type_paths! {
-    AuthorityPawn, AutonomousPawn, CachedConfigHash, Correction, HostPawn, MoveOutcome, MoveQueue,
+    AuthorityPawn, AutonomousPawn, CachedConfigHash, Correction, HostPawn, MoveLog, MoveOutcome, MoveQueue,
     PublishedExtrapolation, SavedMoves, ScheduledPushes, ServerCorrection, ServerPawn,
 }

@@ -16,6 +16,7 @@ use crate::{
     control_offer::ControlOffer,
     debug::PredictionDebug,
     mailbox::{IncomingMoves, OutgoingControlOffers, OutgoingMoveAcks},
+    move_log::MoveLog,
     move_queue::{DueMove, MoveQueue},
     outcome::ServerCorrection,
     packet::MovePacket,
@@ -111,7 +112,7 @@ pub(crate) fn run_moves<M: MoveModel>(
         &mut ScheduledPushes<M>,
         &mut TimeDiscrepancy,
         &mut PredictionStats,
-        Option<&mut MoveTrace>,
+        (Option<&mut MoveTrace>, Option<&mut MoveLog<M>>),
     )>,
     mut happened: MessageWriter<StepEvent<M>>,
     mut found: MessageWriter<ServerCorrection<M>>,
@@ -128,7 +129,8 @@ pub(crate) fn run_moves<M: MoveModel>(
     let forced_update = ticks(config.forced_update, dt).cast_unsigned();
     let (max_buffer, push_lead) = (ticks(config.max_buffer, dt), ticks(config.push_lead, dt).min(64));
     let early_by_speed = clock.speed() < 1.0 || clock.seconds_since_change() < SPEED_CHANGE_MEMORY;
-    for (entity, mut state, mut queue, mut pushes, mut account, mut stats, mut trace) in &mut pawns {
+    for (entity, mut state, mut queue, mut pushes, mut account, mut stats, (mut trace, mut log)) in &mut pawns
+    {
         queue.update_delay(now, max_buffer, early_by_speed);
         if let Some(push_tick) = queue.next_push(push_lead) {
             pushes.schedule(push_tick);
@@ -233,6 +235,9 @@ pub(crate) fn run_moves<M: MoveModel>(
             }));
             if let Some(trace) = &mut trace {
                 trace.0.push((move_tick, M::position(&state)));
+            }
+            if let Some(log) = &mut log {
+                log.push(move_tick, input, queued.is_none());
             }
             queue.arrived_at = queued.map(|queued| queued.arrived_at);
             let Some(queued) = queued else {

@@ -89,14 +89,19 @@ impl PublishedPath {
         mode: Option<&ProxySmoothing>,
     ) -> Option<ProxyUpdate> {
         let simulated = mode == Some(&ProxySmoothing::Simulate);
-        let before = self.sent.newest().map(|newest| newest.tick);
         let update = self.track.update_for(config, sampler, simulated)?;
+        self.store(&update);
+        Some(update)
+    }
+
+    /// Stores an update as sent: one from [`next_update`](Self::next_update) of a recorded match, to replay it.
+    pub fn store(&mut self, update: &ProxyUpdate) {
+        let before = self.sent.newest().map(|newest| newest.tick);
         self.spaces.rotate_right(1);
         self.spaces[0] = before.map_or(0, |before| update.snapshot.tick.since(before));
         for snapshot in update.iter() {
             self.sent.insert(*snapshot);
         }
-        Some(update)
     }
 }
 

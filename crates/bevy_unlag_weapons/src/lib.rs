@@ -44,6 +44,7 @@ mod reset;
 mod setup_diagnostics;
 #[cfg(feature = "gizmos")]
 mod shot_gizmos;
+mod shot_journal;
 mod shot_messages;
 mod shot_validation;
 mod spread;
@@ -76,8 +77,9 @@ pub use projectile::{
 };
 #[cfg(feature = "gizmos")]
 pub use shot_gizmos::ShotViewPlugin;
+pub use shot_journal::{JournalShot, ShotDetail, ShotJournal, UsedView};
 pub use shot_messages::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
-pub use shot_validation::SpreadSecret;
+pub use shot_validation::{RecordedRound, ShotReplay, SpreadSecret};
 pub use spread::{MAX_PELLETS, SpreadCone, pellet_offset};
 pub use system_sets::WeaponSystems;
 pub use verdict::{

@@ -10,7 +10,7 @@ pub(crate) fn register_types(app: &mut App) {
         Aim, Arsenal, ArsenalAsset, ArsenalReplaced, ClearProjectiles, Damage, DisplayedProjectileHit,
         DrawnProjectile, FireRules, HeldWeapon, Loadout, OutgoingShotMessages, ProjectileAppeared,
         ProjectileDisappeared, ProjectileDisplay, ProjectileEnd, ProjectileLaunch, ProjectileRules, RefusedShots,
-        ShotFired, ShotResolved, ShotVerdict, SpreadSecret, Tracer, WeaponControls,
+        ShotFired, ShotJournal, ShotResolved, ShotVerdict, SpreadSecret, Tracer, WeaponControls,
     }
 }
 

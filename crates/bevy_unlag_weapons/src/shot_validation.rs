@@ -2,13 +2,14 @@
 
 mod beam_verdicts;
 mod checks;
+mod replay;
 mod shot_hits;
 mod view_time;
 
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
+use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent, Tick};
 use bevy_unlag_rewind::{
     EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime,
     ShotEvidence, TargetHit, Team,
@@ -16,16 +17,19 @@ use bevy_unlag_rewind::{
 
 use crate::{
     arsenal::Arsenal,
+    fire_input::ShooterView,
     fire_rules::FireRules,
     friendly_fire::SparedTeam,
     hit_claims::LastClaims,
     projectile::{LaunchView, PendingLaunch, PendingLaunches},
+    shot_journal::{JournalShot, ShotDetail, ShotJournal, UsedView},
     shot_messages::{OutgoingShotMessages, ShotMessage, Tracer},
     verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResolved, ShotResult, ShotVerdict},
     weapon::{Shot, SpreadSource, Weapon},
     weapon_extension::{PredictedShot, WeaponEvent, WithWeapons},
 };
 use beam_verdicts::BeamVerdicts;
+pub use replay::{RecordedRound, ShotReplay};
 use shot_hits::{HitTest, HitTests};
 pub(crate) use shot_hits::{ShotHit, write_damage};
 use view_time::{Shooter, ShooterItem, ValidationClock};
@@ -120,6 +124,8 @@ pub(crate) struct ShotScratch {
     claims: LastClaims,
     beams: BeamVerdicts,
     hits: HitTests,
+    /// Entry of the current shot for a [`ShotJournal`], if there is one.
+    entry: Option<JournalShot>,
 }
 
 pub(crate) fn resolve_shots<M: MoveModel>(
@@ -130,6 +136,7 @@ pub(crate) fn resolve_shots<M: MoveModel>(
     mut output: ShotOutput,
     mut launches: ResMut<PendingLaunches>,
     mut log: Option<ResMut<EvidenceLog>>,
+    mut journal: Option<ResMut<ShotJournal>>,
     mut scratch: Local<ShotScratch>,
 ) {
     scratch.claims.0.retain(|shooter, _| shooters.contains(*shooter));
@@ -142,8 +149,12 @@ pub(crate) fn resolve_shots<M: MoveModel>(
                 let Some(weapon) = context.arsenal.get(round.weapon) else { continue };
                 let pending = PendingShot { step, round, weapon, id: *id };
                 let log = log.as_deref_mut().filter(|log| log.is_on());
+                scratch.entry = journal.is_some().then(|| pending.journal_entry());
                 let resolved = pending.resolve(shooter, &model, &context, &mut scratch, log);
-                pending.emit(resolved, &mut scratch, &context, &mut output, &mut launches);
+                let verdict = pending.emit(resolved, &mut scratch, &context, &mut output, &mut launches);
+                if let Some((journal, entry)) = journal.as_deref_mut().zip(scratch.entry.take()) {
+                    journal.push(JournalShot { verdict, ..entry });
+                }
             }
             WeaponEvent::NotFired { shot, why } => {
                 let why = (*why).into();
@@ -193,6 +204,20 @@ struct ResolvedShot {
 }
 
 impl<M: MoveModel> PendingShot<'_, M> {
+    /// Returns the shot's entry for a journal, as far as it is known before it is examined.
+    fn journal_entry(&self) -> JournalShot {
+        JournalShot {
+            shooter: self.step.entity,
+            id: self.id,
+            arrived: Tick::default(),
+            weapon: self.round.weapon,
+            seen: ShooterView::default(),
+            eye: Vec3::ZERO,
+            detail: ShotDetail::new(self.round),
+            verdict: ShotVerdict { shot: self.round.shot, result: ShotResult::Miss, clamped: false },
+        }
+    }
+
     /// Validates the shot and resolves its hits into `scratch.hits`.
     fn resolve(
         &self,
@@ -207,6 +232,9 @@ impl<M: MoveModel> PendingShot<'_, M> {
         let arrived = context.clocks.arrived(step.queued_ticks);
         let own = M::eye(model, &step.state.body);
         let seen = round.fire.view(step.tick, arrived, own);
+        if let Some(entry) = &mut scratch.entry {
+            (entry.arrived, entry.seen, entry.eye) = (arrived, seen, seen.eye);
+        }
         // View times are tracked in order, including those of refused shots.
         let turned = step.tick.offset(-i32::from(round.fastest_turn.ago));
         let frame_lengths = shooter.frame_lengths([step.tick, turned], &context.clocks);
@@ -224,6 +252,17 @@ impl<M: MoveModel> PendingShot<'_, M> {
         let admitted = admitted?;
         let limits = view_time::limits(weapon, context.query.limits());
         let view = admitted.view(limits.as_ref());
+        if let Some(entry) = &mut scratch.entry {
+            entry.eye = eye;
+            entry.detail.is_blind = admitted.blind;
+            entry.detail.view = view.as_ref().map(|view| UsedView {
+                time: view.time,
+                bases: view.bases.unwrap_or_default(),
+                overrides: view.overrides.to_vec(),
+                queued_ticks: view.queued_ticks,
+                round_trip: view.round_trip,
+            });
+        }
         let time = view.map_or(RewindTime::Now, RewindTime::View);
         let then = context.query.at(time).map_err(|refusal| match refusal {
             RewindRefusal::TooOld => ShotRefusal::TooOld,
@@ -247,6 +286,9 @@ impl<M: MoveModel> PendingShot<'_, M> {
             SpreadSource::Server => crate::spread::secret_seed(context.secret.0, round.seed, round.number),
             _ => round.seed,
         };
+        if let Some(entry) = &mut scratch.entry {
+            entry.detail.server_seed = seed;
+        }
         let launch = match weapon.shot {
             Shot::Projectile(_) => Some(PendingLaunch {
                 shooter: step.entity,
@@ -276,6 +318,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
         Ok(ResolvedShot { clamped, eye, seed, rewind, launch })
     }
 
+    /// Sends what a resolved shot causes. Returns its verdict.
     fn emit(
         &self,
         resolved: Result<ResolvedShot, ShotRefusal>,
@@ -283,7 +326,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
         context: &ShotContext,
         output: &mut ShotOutput,
         launches: &mut PendingLaunches,
-    ) {
+    ) -> ShotVerdict {
         let Self { step, round, weapon, id } = *self;
         let (shooter, shot) = (step.entity, round.shot);
         let mut send_verdict = |output: &mut ShotOutput, result, clamped, rewind| {
@@ -295,25 +338,26 @@ impl<M: MoveModel> PendingShot<'_, M> {
                 // The shooter has the same verdict of an earlier tick.
                 output.resolved.write(resolved);
             }
+            verdict
         };
         let ResolvedShot { clamped, eye, seed, rewind, launch } = match resolved {
             Ok(resolved) => resolved,
             Err(why) => {
                 output.count(shooter, why);
-                send_verdict(output, ShotResult::Refused(why), false, None);
-                return;
+                return send_verdict(output, ShotResult::Refused(why), false, None);
             }
         };
         if let Some(launch) = launch {
             launches.0.push(launch);
-            return;
+            return ShotVerdict { shot, result: ShotResult::Launched, clamped };
         }
         write_damage(hits.struck(), (shooter, round.weapon, shot), output);
         let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
         let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
-        send_verdict(output, result, clamped, rewind);
+        let verdict = send_verdict(output, result, clamped, rewind);
         if let Some(trail) = hits.trail(round, weapon, (eye, seed), &context.query) {
             output.send_tracer(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
         }
+        verdict
     }
 }

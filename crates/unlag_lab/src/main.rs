@@ -18,6 +18,7 @@ mod pawns;
 mod prediction;
 mod prelude;
 mod rates;
+mod record;
 mod rewind;
 mod smoothing;
 mod soak;
@@ -111,6 +112,8 @@ enum Topic {
     Prediction,
     /// Agreement, error of the owner, bandwidth and delay by tick rate and frame rate.
     Rates,
+    /// Recordings: cost for the server, size, cut files, seeking, poses.
+    Record,
     /// Cost of a rewound shot, and distance between the rewound pose and the drawn one.
     Rewind,
     /// Smoothness of remote pawns: errors, delay, freezes, pops, clocks, bytes.
@@ -136,6 +139,7 @@ fn main() -> ExitCode {
         Topic::Open => open::measure(&options),
         Topic::Prediction => prediction::measure(&options),
         Topic::Rates => rates::measure(&options),
+        Topic::Record => record::measure(&options),
         Topic::Rewind => rewind::measure(&options),
         Topic::Smoothing => smoothing::measure(&options),
         Topic::Soak(args) => soak::measure(&options, args),

@@ -3,6 +3,7 @@
 mod components;
 mod moves;
 mod packets;
+mod recordings;
 mod shots;
 mod snapshots;
 mod traffic;
@@ -54,6 +55,7 @@ fn main() -> io::Result<()> {
         ("token", owned(packets::tokens())),
         ("component_change", owned(components::changes())),
         ("evidence", numbered("shot", shots.iter().map(ShotEvidence::to_bytes))),
+        ("record", recordings::recordings()?),
     ];
     for (target, files) in targets {
         let folder = seeds.join(target);

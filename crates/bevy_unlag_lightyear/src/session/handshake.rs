@@ -117,6 +117,12 @@ impl Registries<'_> {
     }
 }
 
+/// Returns a hash that is equal for apps with the same registrations.
+#[cfg(feature = "record")]
+pub(crate) fn registry_hash(world: &mut World) -> u32 {
+    world.run_system_cached(|mut registries: Registries| registries.hash()).unwrap_or(0)
+}
+
 /// Extracts the number from `bevy_replicon`'s hash, which only implements `Debug`.
 fn number(hash: &ProtocolHash) -> u64 {
     let digits = format!("{hash:?}");

@@ -96,6 +96,7 @@ fn publish(
     >,
     mut logs: Query<(&ControlledBy, &mut SentSnapshots)>,
     mut bandwidth: ResMut<Bandwidth>,
+    #[cfg(feature = "record")] mut recording: Option<ResMut<crate::record::MatchRecording>>,
     mut scratch: Local<PublishScratch>,
 ) {
     let PublishScratch { last_tick, due, spare, candidates, living } = &mut *scratch;
@@ -148,6 +149,11 @@ fn publish(
             bandwidth.send(&mut sender, bytes);
         });
 
+        #[cfg(feature = "record")]
+        if let Some(recording) = &mut recording {
+            let over_budget = candidates.len() < shown;
+            recording.note_sent(link, (due.len(), over_budget), candidates.iter().map(|one| one.index));
+        }
         let sent = candidates.iter().map(|one| &due[one.index]);
         sent.for_each(|due| queue.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
         let others = due.iter().filter(|due| due.owner != Some(link)).count();
@@ -167,6 +173,10 @@ fn publish(
         if queue.sent.len() > living.len() {
             queue.sent.keep(tick.0, |id| living.binary_search(&id).is_ok());
         }
+    }
+    #[cfg(feature = "record")]
+    if let Some(recording) = recording.as_mut().filter(|_| !due.is_empty()) {
+        recording.publish(due.iter().map(|due| (due.id, &due.bits)));
     }
     // The link keeps the log, too: a pawn that spawns later belongs to a client with the same view.
     for (owner, mut log) in &mut logs {

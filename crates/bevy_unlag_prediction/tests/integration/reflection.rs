@@ -15,7 +15,7 @@ fn public_types_are_registered_for_inspectors() {
     app.add_plugins((MinimalPlugins, PredictionPlugin::<Walker>::default()));
     assert_registered!(
         app, ReflectComponent:
-        IncomingMoveAcks, IncomingMoves, MoveQueue<Walker>, MoveTrace, OutgoingMoveAcks,
+        IncomingMoveAcks, IncomingMoves, MoveLog<Walker>, MoveQueue<Walker>, MoveTrace, OutgoingMoveAcks,
         OutgoingMoves, PredictedCount, PredictionStats, PublishedExtrapolation<Walker>,
         SavedMoves<Walker>, ScheduledPushes<Walker>, TimeDiscrepancy,
     );

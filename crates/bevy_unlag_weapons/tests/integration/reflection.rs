@@ -20,7 +20,7 @@ fn public_types_are_registered_for_inspectors() {
     assert_registered!(
         app, ReflectResource:
         Arsenal, ArsenalAsset, FireRules, HighPingWarning, ProjectileRules, RespawnRules,
-        SpreadSecret,
+        ShotJournal, SpreadSecret,
     );
     assert_registered!(
         app, ReflectMessage:

@@ -1,0 +1,41 @@
+//! Setup of the recorded match.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bevy::prelude::*;
+use bevy_unlag_core::PoseSampler;
+use bevy_unlag_record::{RecordSetup, RecordedSampler};
+use bevy_unlag_weapons::Arsenal;
+
+use crate::{
+    models::{NetModels, current_setup},
+    protocol::{PROTOCOL_VERSION, ProtocolVersion},
+    session::registry_hash,
+};
+
+/// Returns the setup of this server, as a reader compares it with its own.
+pub(super) fn current_record_setup(world: &mut World, game: String, level: String) -> RecordSetup {
+    let hashes = current_setup(world, 0, None);
+    let registry = registry_hash(world);
+    let arsenal = world.get_resource::<Arsenal>();
+    RecordSetup {
+        protocol: PROTOCOL_VERSION,
+        game_protocol: world.resource::<ProtocolVersion>().0,
+        registry,
+        tick_nanos: u32::try_from(world.resource::<Time<Fixed>>().timestep().as_nanos()).unwrap_or(u32::MAX),
+        game,
+        level,
+        level_hash: hashes.level,
+        characters: world
+            .get_resource::<NetModels>()
+            .map(|models| models.names().map(str::to_owned).collect())
+            .unwrap_or_default(),
+        characters_hash: hashes.config,
+        weapons: arsenal
+            .map(|arsenal| arsenal.iter().map(|(_, weapon)| weapon.name.clone()).collect())
+            .unwrap_or_default(),
+        weapons_hash: arsenal.map_or(0, Arsenal::hash),
+        sampler: RecordedSampler(*world.resource::<PoseSampler>()),
+        started: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+    }
+}

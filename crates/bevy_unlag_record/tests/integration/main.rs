@@ -1,0 +1,10 @@
+//! Integration tests: files written by a recorder and read back whole, cut, damaged and of another build.
+
+mod cut_files;
+mod damaged_files;
+mod example_match;
+mod faults;
+mod ring;
+mod round_trip;
+mod screens;
+mod seeking;

@@ -1,0 +1,22 @@
+//! Recordings of matches: their cost on the server, their size, and what a reader makes of whole, cut and long files.
+
+mod cost;
+mod cuts;
+mod played;
+mod poses;
+mod seeks;
+mod verdicts;
+
+use crate::prelude::*;
+
+pub fn measure(options: &Options) -> Result<Figures, String> {
+    let mut figures = Figures::default();
+    cost::measure(options, &mut figures)?;
+    let played = played::play(options)?;
+    played.add_size(&mut figures)?;
+    cuts::measure(options, &played, &mut figures)?;
+    seeks::measure(&played, &mut figures)?;
+    poses::measure(&played, &mut figures)?;
+    verdicts::measure(&played, &mut figures)?;
+    Ok(figures)
+}
