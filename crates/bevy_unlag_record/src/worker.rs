@@ -9,9 +9,9 @@ use std::{
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
     thread::{self, JoinHandle},
-    time::Instant,
 };
 
+use bevy::platform::time::Instant;
 use bevy_unlag_core::Tick;
 
 use crate::{
