@@ -128,6 +128,7 @@ impl Worker {
     }
 
     /// Lets the thread finish, for a limited time.
+    #[expect(clippy::disallowed_methods, reason = "not std's in browsers")]
     pub fn stop(&mut self) {
         let until = Instant::now() + Self::PATIENCE;
         while !self.end() && Instant::now() < until {
