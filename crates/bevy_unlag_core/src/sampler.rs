@@ -102,10 +102,11 @@ impl PoseSampler {
 
     /// Interpolates two snapshots that are in the same space.
     pub(crate) fn along(from: &Snapshot, to: &Snapshot, span: &InterpolationSpan) -> PoseSample {
+        let straight = InterpolationSpan { interpolation: Interpolation::Linear, ..*span };
         let path = LinearMotion::interpolate(
             &LinearMotion { position: from.position(), velocity: from.velocity() },
             &LinearMotion { position: to.position(), velocity: to.arrival_velocity() },
-            span,
+            if to.arrives_straight_from(from, span.seconds) { &straight } else { span },
         );
         let turn = AngularMotion::interpolate(
             &AngularMotion { angle: units_to_angle(from.yaw), spin: from.spin() },

@@ -345,3 +345,27 @@ fn update_in_every_tick_is_never_unexpected() {
         assert!(track.update(&PathKnotConfig::default(), DT, false).is_some() && !track.is_unexpected());
     }
 }
+
+/// Fails if a cubic is drawn within the tick of a jump.
+#[test]
+fn take_off_at_the_start_of_a_tick_is_drawn_as_a_straight_line() {
+    // Stands until tick 6 and rises at 4.2 m/s from then on.
+    let rise = |tick: u32| {
+        let height = 4.2 * DT * tick.saturating_sub(6) as f32;
+        let velocity = if tick > 6 { Vec3::Y * 4.2 } else { Vec3::ZERO };
+        Snapshot { falling: tick > 6, ..Snapshot::new(Tick(tick), Vec3::Y * height, velocity) }
+    };
+    let mut history = SnapshotHistory::default();
+    for update in sent(rise, 30, 3, &PathKnotConfig::default()) {
+        update.iter().for_each(|snapshot| _ = history.insert(*snapshot));
+    }
+    for part in 0..64u8 {
+        let time = ViewTime { tick: Tick(6), fraction: part * 4 };
+        let pose = history.pose_at(time, &PoseSampler::default(), &BaseView::default()).expect("stored snapshots");
+        let height = 4.2 * DT * f32::from(part) / 64.0;
+        assert!((pose.position.y - height).abs() < 0.002, "{} m at {part}, not {height}", pose.position.y);
+    }
+    // A bounce in the middle of a tick is no straight line.
+    let (worst, _) = expect_drawn_error(hop, 960, 3, &PathKnotConfig::default());
+    assert!(worst < 0.006, "{worst} m");
+}
