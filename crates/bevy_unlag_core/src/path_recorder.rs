@@ -38,7 +38,7 @@ pub struct PathKnotConfig {
     pub lost_update_tolerance: f32,
     /// Mean acceleration since the update before, in m/s², beyond which an update is sent twice, in this tick and the
     /// next: a client that loses the first extrapolates the pawn too far off until it has the second. Ordinary gravity
-    /// of a falling pawn does not count. Default: 18, a little less than that of a walking capsule. Lowering it
+    /// of a falling pawn does not count. Default: 24, a little more than that of a walking capsule. Lowering it
     /// costs bytes. [`f32::INFINITY`] repeats only teleports, deaths and changes of the movement base. Pawns that are
     /// sent in every tick are never sent twice.
     pub repeat_acceleration: f32,
@@ -51,7 +51,7 @@ impl Default for PathKnotConfig {
             turn_tolerance: 0.15f32.to_radians(),
             max_knots: MAX_PATH_KNOTS,
             lost_update_tolerance: 0.04,
-            repeat_acceleration: 18.0,
+            repeat_acceleration: 24.0,
         }
     }
 }

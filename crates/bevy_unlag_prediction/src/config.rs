@@ -46,10 +46,8 @@ pub struct PredictionConfig {
     /// becomes neutral. Default 0.125. A larger value hides longer gaps and overshoots more stops.
     pub input_hold: f32,
     /// Seconds by which moves may be late before other clients are shown an extrapolated copy of the pawn.
-    /// Up to this, they receive its last state with a late tick, and those that need it sooner extrapolate the pawn
-    /// themselves. Default 0.125, as long as they do so at full speed: eight ticks at 64 Hz. A smaller value shows
-    /// guesses also to clients that need none, and what was guessed stays in the pawn's path; a larger one stops
-    /// the pawn on their screens before the copy takes over.
+    /// Up to this, they receive its last state with a late tick. Default 0.046875: three ticks at 64 Hz, one
+    /// snapshot. A larger value needs a longer playout delay (interpolation delay) to stay smooth.
     pub max_published_lateness: f32,
     /// Maximum time in seconds for which the server buffers moves to hide jitter. Default 0.1875, twelve
     /// ticks at 64 Hz. A larger value hides more jitter and makes the pawn of a bad link react later.
@@ -86,7 +84,7 @@ impl Default for PredictionConfig {
             missing_move_timeout: 0.25,
             forced_update: 5.0,
             input_hold: 0.125,
-            max_published_lateness: 0.125,
+            max_published_lateness: 0.046_875,
             max_buffer: 0.187_5,
             max_lag: 3.0,
             push_lead: 0.062_5,
@@ -123,10 +121,10 @@ mod tests {
             ]
             .map(|seconds| ticks(seconds, dt))
         };
-        assert_eq!(at(20.0), [1, 1, 3, 4, 1]);
-        assert_eq!(at(30.0), [1, 2, 4, 6, 2]);
-        assert_eq!(at(60.0), [2, 4, 8, 11, 4]);
-        assert_eq!(at(64.0), [2, 4, 8, 12, 4]);
-        assert_eq!(at(128.0), [4, 8, 16, 24, 8]);
+        assert_eq!(at(20.0), [1, 1, 1, 4, 1]);
+        assert_eq!(at(30.0), [1, 2, 1, 6, 2]);
+        assert_eq!(at(60.0), [2, 4, 3, 11, 4]);
+        assert_eq!(at(64.0), [2, 4, 3, 12, 4]);
+        assert_eq!(at(128.0), [4, 8, 6, 24, 8]);
     }
 }
