@@ -235,11 +235,11 @@ fn missing_share(repeat_acceleration: f32) -> f64 {
         let world = game.server.world_mut();
         let mut paths = world.query::<(&NetId, &PublishedPath)>();
         let (_, path) = paths.iter(world).find(|(one, _)| **one == id).expect("the pawn");
-        sent.extend(path.sent.iter().map(|snapshot| snapshot.tick));
+        sent.extend(path.sent.iter().map(|snapshot| snapshot.tick.0));
         let world = game.clients[1].world_mut();
         let mut histories = world.query::<(&NetId, &SnapshotHistory)>();
         let (_, history) = histories.iter(world).find(|(one, _)| **one == id).expect("the pawn");
-        known.extend(history.iter().map(|snapshot| snapshot.tick));
+        known.extend(history.iter().map(|snapshot| snapshot.tick.0));
     }
     // The watcher does not know the first ones, nor the last.
     let sent: Vec<_> = sent.into_iter().skip(100).collect();
