@@ -174,7 +174,8 @@ impl PathRecorder {
             fall_as(&mut update.snapshot, self.acceleration, sampler.gravity);
         }
         self.is_unexpected = self.last.is_some_and(|last| {
-            newest.tick.since(last.snapshot.tick) > 1 && !is_expected(&last.snapshot, &newest, config, sampler)
+            newest.tick.since(last.snapshot.tick) > 1
+                && !is_expected(&last.snapshot, &newest, config, sampler)
         });
         self.before_last = self.last.map(|last| last.snapshot);
         self.last = Some(update);

@@ -283,8 +283,11 @@ mod tests {
         };
         // The moves of ticks 5 to 7 arrive in tick 8, and one of them in tick 7.
         let ticks = [(3, 3), (4, 4), (5, 4), (6, 4), (7, 5), (8, 8), (9, 9), (10, 10)];
-        let overdue: Vec<u32> =
-            ticks.into_iter().filter(|(now, tick)| record(*now, *tick, now % 3 == 0)).map(|(now, _)| now).collect();
+        let overdue: Vec<u32> = ticks
+            .into_iter()
+            .filter(|(now, tick)| record(*now, *tick, now % 3 == 0))
+            .map(|(now, _)| now)
+            .collect();
         assert_eq!(overdue, [8]);
     }
 

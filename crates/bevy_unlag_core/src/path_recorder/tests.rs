@@ -313,7 +313,8 @@ fn unexpected(path: impl Fn(u32) -> Snapshot, config: &PathKnotConfig, sampler: 
 
 #[test]
 fn update_that_clients_cannot_foresee_is_unexpected_and_others_are_not() {
-    let (config, sampler) = (PathKnotConfig::default(), PoseSampler { gravity: 9.8, ..PoseSampler::default() });
+    let (config, sampler) =
+        (PathKnotConfig::default(), PoseSampler { gravity: 9.8, ..PoseSampler::default() });
     // Turns round at the end of tick 31, at 6 m/s.
     let turn = |tick: u32| {
         let ahead = if tick <= 31 { tick as f32 } else { 62.0 - tick as f32 };
@@ -334,7 +335,8 @@ fn update_that_clients_cannot_foresee_is_unexpected_and_others_are_not() {
     let faster = unexpected(|tick| accelerating(tick, Vec3::X * 28.0, false), &config, &sampler);
     assert!(faster.len() > 18, "{faster:?}");
     // A teleport in tick 40.
-    let teleport = |tick: u32| Snapshot { teleports: u8::from(tick >= 40), ..accelerating(tick, Vec3::ZERO, false) };
+    let teleport =
+        |tick: u32| Snapshot { teleports: u8::from(tick >= 40), ..accelerating(tick, Vec3::ZERO, false) };
     assert_eq!(unexpected(teleport, &never, &sampler), [42]);
 }
 
@@ -362,7 +364,8 @@ fn take_off_at_the_start_of_a_tick_is_drawn_as_a_straight_line() {
     }
     for part in 0..64u8 {
         let time = ViewTime { tick: Tick(6), fraction: part * 4 };
-        let pose = history.pose_at(time, &PoseSampler::default(), &BaseView::default()).expect("stored snapshots");
+        let pose =
+            history.pose_at(time, &PoseSampler::default(), &BaseView::default()).expect("stored snapshots");
         let height = 4.2 * DT * f32::from(part) / 64.0;
         assert!((pose.position.y - height).abs() < 0.002, "{} m at {part}, not {height}", pose.position.y);
     }

@@ -120,7 +120,8 @@ fn publish(
     let is_new_tick = last_tick.replace(tick.0) != Some(tick.0);
     due.sort_unstable_by_key(|due| due.id);
     // A newer snapshot replaces the repetition.
-    repeated.retain(|one| due.binary_search_by_key(&one.id, |due| due.id).is_err() && pawns.contains(one.entity));
+    repeated
+        .retain(|one| due.binary_search_by_key(&one.id, |due| due.id).is_err() && pawns.contains(one.entity));
     living.clear();
     living.extend(pawns.iter().map(|(_, id, ..)| *id));
     living.sort_unstable();
