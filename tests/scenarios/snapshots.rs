@@ -1,16 +1,17 @@
 //! Delivery of snapshots: update rates, downlink budget and visibility (threat T30 in
 //! `book/src/operations/link_protection.md`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use bevy::prelude::*;
 use bevy_unlag::{
     SoldierBody,
-    core::{SnapshotHistory, Tick},
+    core::{PathKnotConfig, SnapshotHistory, Tick},
     link_conditioner::{LinkConditions, LinkPreset},
     movement::{CapsuleState, MovementMode},
     net::{Bandwidth, DownlinkBudget, DroppedSnapshots, MessageClass, ReplicatedPawn, UpdateInterval},
     prelude::*,
+    smoothing::PublishedPath,
     weapons::WeaponState,
 };
 use lightyear::prelude::{VisibilityExt, server::ClientOf};
@@ -207,4 +208,73 @@ fn pawn_is_not_drawn_before_its_first_snapshot() {
         }
     }
     assert!(without > 10 && drawn > 10, "{without} frames without a snapshot, {drawn} drawn");
+}
+
+/// Starts a match of a player who tours the arena and one who watches.
+fn start_watched_tour(conditions: LinkConditions) -> (Match, NetId) {
+    let mut game = start_idle_match(2, LinkConditions::PERFECT);
+    let mut tour = ScriptedPlayer::touring(3);
+    tour.may_fire = false;
+    game.clients[0].world_mut().insert_resource(tour);
+    game.run(seconds(1.0));
+    let world = game.clients[1].world_mut();
+    world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.down = conditions);
+    let id = own_id(&mut game.clients[0]);
+    (game, id)
+}
+
+/// Returns the share of a touring player's snapshots that a watcher on a lossy downlink never receives.
+fn missing_share(repeat_acceleration: f32) -> f64 {
+    let (mut game, id) = start_watched_tour(LinkConditions { loss: 0.15, ..LinkConditions::PERFECT });
+    // Updates bring nothing of the one before.
+    let lost_update_tolerance = f32::INFINITY;
+    game.server.insert_resource(PathKnotConfig { repeat_acceleration, lost_update_tolerance, ..default() });
+    let [mut sent, mut known] = [BTreeSet::new(), BTreeSet::new()];
+    for _ in 0..60 {
+        game.run(seconds(0.5));
+        let world = game.server.world_mut();
+        let mut paths = world.query::<(&NetId, &PublishedPath)>();
+        let (_, path) = paths.iter(world).find(|(one, _)| **one == id).expect("the pawn");
+        sent.extend(path.sent.iter().map(|snapshot| snapshot.tick.0));
+        let world = game.clients[1].world_mut();
+        let mut histories = world.query::<(&NetId, &SnapshotHistory)>();
+        let (_, history) = histories.iter(world).find(|(one, _)| **one == id).expect("the pawn");
+        known.extend(history.iter().map(|snapshot| snapshot.tick.0));
+    }
+    // The watcher does not know the first ones, nor the last.
+    let sent: Vec<_> = sent.into_iter().skip(100).collect();
+    let sent = &sent[..sent.len() - 3];
+    assert!(sent.len() > 400, "{} snapshots", sent.len());
+    sent.iter().filter(|tick| !known.contains(tick)).count() as f64 / sent.len() as f64
+}
+
+/// Fails if `publish` sends nothing again.
+#[test]
+fn update_that_a_client_cannot_foresee_is_sent_again_in_the_next_tick() {
+    let always = missing_share(0.0);
+    let never = missing_share(f32::INFINITY);
+    assert!(never > 0.1, "control: {never} of the snapshots are missing");
+    assert!(always < never * 0.6, "{always} of the snapshots are missing, and {never} if none is sent twice");
+}
+
+/// Fails if `publish` sends only what is due.
+#[test]
+fn snapshots_of_late_moves_are_sent_in_the_tick_in_which_they_run() {
+    let (mut game, id) = start_watched_tour(LinkConditions::PERFECT);
+    let mut off_beat = 0;
+    for tick in 0..64 * 20 {
+        // Every second the uplink waits for 80 ms.
+        let late = if tick % 64 < 5 { 0.015_625 * f64::from(5 - tick % 64) } else { 0.0 };
+        let world = game.clients[0].world_mut();
+        world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.up.latency = seconds(late));
+        game.run(seconds(1.0 / 64.0));
+        let world = game.server.world_mut();
+        let mut paths = world.query::<(&NetId, &PublishedPath)>();
+        let (_, path) = paths.iter(world).find(|(one, _)| **one == id).expect("the pawn");
+        assert!(!path.is_overdue(), "in tick {tick}");
+        let newest = path.sent.newest().map(|newest| newest.tick);
+        let now = path.recorded().map(|(now, _)| now);
+        off_beat += u32::from(newest == now && now.is_some_and(|now| !now.0.is_multiple_of(3)));
+    }
+    assert!(off_beat >= 3, "{off_beat} updates between the regular ones");
 }

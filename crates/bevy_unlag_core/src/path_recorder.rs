@@ -11,6 +11,7 @@ use crate::{
     proxy_update::{MAX_PATH_KNOTS, ProxyUpdate},
     sampler::PoseSampler,
     snapshot::Snapshot,
+    tick::Tick,
 };
 
 /// Maximum number of ticks recorded since the update before the last: four seconds at 64 Hz.
@@ -35,6 +36,12 @@ pub struct PathKnotConfig {
     /// the one before it. Default: 0.04 (4 cm). Lowering it costs bytes, most where updates are far apart. With
     /// [`f32::INFINITY`] only teleports, deaths and changes of the movement base are sent again.
     pub lost_update_tolerance: f32,
+    /// Mean acceleration since the update before, in m/s², beyond which an update is sent twice, in this tick and the
+    /// next: a client that loses the first extrapolates the pawn too far off until it has the second. Ordinary gravity
+    /// of a falling pawn does not count. Default: 24, a little more than that of a walking capsule. Lowering it
+    /// costs bytes. [`f32::INFINITY`] repeats only teleports, deaths and changes of the movement base. Pawns that are
+    /// sent in every tick are never sent twice.
+    pub repeat_acceleration: f32,
 }
 
 impl Default for PathKnotConfig {
@@ -44,6 +51,7 @@ impl Default for PathKnotConfig {
             turn_tolerance: 0.15f32.to_radians(),
             max_knots: MAX_PATH_KNOTS,
             lost_update_tolerance: 0.04,
+            repeat_acceleration: 24.0,
         }
     }
 }
@@ -66,6 +74,8 @@ pub struct PathRecorder {
     acceleration: Vec3,
     /// Whether the newest tick and the one before were in free fall.
     falls: bool,
+    /// Whether a client cannot foresee the last update.
+    is_unexpected: bool,
 }
 
 /// Acceleration in m/s² above which it counts as an impulse, which says nothing about the next moment.
@@ -100,6 +110,19 @@ impl PathRecorder {
             self.sent_ticks = self.sent_ticks.saturating_sub(1);
         }
         self.ticks.push_back(snapshot.quantised());
+    }
+
+    /// Returns whether the last update should be sent again in the next tick: a client that did not receive it would
+    /// draw the pawn elsewhere until the update after it. See [`PathKnotConfig::repeat_acceleration`].
+    #[must_use]
+    pub fn is_unexpected(&self) -> bool {
+        self.is_unexpected
+    }
+
+    /// Returns the newest recorded tick.
+    #[must_use]
+    pub fn newest(&self) -> Option<Tick> {
+        self.ticks.back().map(|newest| newest.tick)
     }
 
     /// Returns the update to send now, or `None` if nothing was recorded since the last one.
@@ -150,12 +173,24 @@ impl PathRecorder {
         } else if self.falls && !impulse && sampler.gravity != 0.0 && newest.base == 0 {
             fall_as(&mut update.snapshot, self.acceleration, sampler.gravity);
         }
+        self.is_unexpected = self.last.is_some_and(|last| {
+            newest.tick.since(last.snapshot.tick) > 1
+                && !is_expected(&last.snapshot, &newest, config, sampler)
+        });
         self.before_last = self.last.map(|last| last.snapshot);
         self.last = Some(update);
         self.ticks.drain(..self.sent_ticks);
         self.sent_ticks = self.ticks.len();
         Some(update)
     }
+}
+
+/// Returns whether a client that did not receive `newest` extrapolates the pawn to about the same place.
+fn is_expected(last: &Snapshot, newest: &Snapshot, config: &PathKnotConfig, sampler: &PoseSampler) -> bool {
+    let ticks = newest.tick.since(last.tick) as f32;
+    let seconds = ticks * sampler.tick_seconds;
+    let off = sampler.ahead(last, ticks).position.distance(newest.position());
+    last.is_continuous_with(newest) && off * 2.0 <= config.repeat_acceleration * seconds * seconds
 }
 
 /// Gives the snapshot of a falling pawn its actual gravity, unless screens assume about as much.

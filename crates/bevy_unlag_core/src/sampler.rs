@@ -102,10 +102,11 @@ impl PoseSampler {
 
     /// Interpolates two snapshots that are in the same space.
     pub(crate) fn along(from: &Snapshot, to: &Snapshot, span: &InterpolationSpan) -> PoseSample {
+        let straight = InterpolationSpan { interpolation: Interpolation::Linear, ..*span };
         let path = LinearMotion::interpolate(
             &LinearMotion { position: from.position(), velocity: from.velocity() },
             &LinearMotion { position: to.position(), velocity: to.arrival_velocity() },
-            span,
+            if to.arrives_straight_from(from, span.seconds) { &straight } else { span },
         );
         let turn = AngularMotion::interpolate(
             &AngularMotion { angle: units_to_angle(from.yaw), spin: from.spin() },
@@ -134,11 +135,16 @@ impl PoseSampler {
     /// decelerated to a standstill.
     #[must_use]
     pub fn extrapolate(&self, from: &Snapshot, time: ViewTime, bases: &BaseView<'_>) -> PoseSample {
+        self.ahead(from, time.ticks_since(from.tick)).to_world(from.base, from.turns_with_base, bases)
+    }
+
+    /// Returns the pose `ticks` after the snapshot, extrapolated in the space of its base.
+    pub(crate) fn ahead(&self, from: &Snapshot, ticks: f32) -> PoseSample {
         let pose = PoseSample::from(from);
         if self.interpolation == Interpolation::Step || !pose.alive {
-            return pose.to_world(from.base, from.turns_with_base, bases);
+            return pose;
         }
-        let ticks = time.ticks_since(from.tick).max(0.0);
+        let ticks = ticks.max(0.0);
         let cap = self.max_extrapolation_ticks();
         let (full, late) = (ticks.min(cap), (ticks - cap).clamp(0.0, cap));
         // Linear deceleration to zero.
@@ -153,7 +159,7 @@ impl PoseSampler {
         } else {
             pose.extrapolated(seconds)
         };
-        PoseSample { velocity: on.velocity * speed, ..on }.to_world(from.base, from.turns_with_base, bases)
+        PoseSample { velocity: on.velocity * speed, ..on }
     }
 }
 

@@ -188,6 +188,20 @@ impl Snapshot {
         Self::metres(self.arrival.map_or(self.velocity, |arrival| arrival.velocity))
     }
 
+    /// Returns the velocity of a straight line from another snapshot, `seconds` before, in wire units.
+    pub(crate) fn chord_units(&self, from: &Self, seconds: f32) -> [i16; 3] {
+        Self::velocity_units((self.position() - from.position()) / seconds)
+    }
+
+    /// Returns whether the pawn moved to this snapshot in a straight line from the one a tick before: its velocity
+    /// jumped at the start of the tick, and it arrived with that of the line. A cubic would begin with the velocity
+    /// from before the jump.
+    pub(crate) fn arrives_straight_from(&self, from: &Self, seconds: f32) -> bool {
+        self.arrival.is_some_and(|arrival| {
+            self.tick.since(from.tick) == 1 && arrival.velocity == self.chord_units(from, seconds)
+        })
+    }
+
     fn metres(velocity: [i16; 3]) -> Vec3 {
         Vec3::from_array(velocity.map(|v| f32::from(v) / VELOCITY_UNITS_PER_METRE))
     }

@@ -9,6 +9,8 @@ const FEW: usize = 20;
 
 /// Seconds between updates to which [`PlayoutConfig::quantile`] refers.
 const USUAL_INTERVAL: f64 = 0.05;
+/// Seconds after a lost update in which further losses are expected.
+const LOSS_MEMORY: f64 = 60.0;
 /// Minimum and maximum number of gaps that are remembered.
 const MIN_GAPS: usize = 64;
 const MAX_GAPS: usize = 1_024;
@@ -26,6 +28,8 @@ pub(crate) struct ArrivalStats {
     needed: Option<f64>,
     /// Seconds between updates.
     interval: f64,
+    /// Arrival after the last gap in which an update was missing.
+    missed_at: Option<f64>,
 }
 
 impl ArrivalStats {
@@ -38,6 +42,7 @@ impl ArrivalStats {
             scratch: Vec::new(),
             needed: None,
             interval,
+            missed_at: None,
         }
     }
 
@@ -47,10 +52,14 @@ impl ArrivalStats {
         self.base
     }
 
-    /// Returns the delay relative to the base at which playout covers the configured fraction of gaps.
-    /// `None` before the second snapshot.
-    pub(crate) fn delay(&self) -> Option<f64> {
-        self.needed.map(|needed| needed - self.base)
+    /// Returns the delay relative to the base at which playout covers the configured fraction of gaps. On a link that
+    /// loses updates it is longer by `repeated_after`, the seconds after which the server repeats updates that
+    /// clients cannot foresee, as far as it does not cover a lost update anyway. `None` before the second snapshot.
+    pub(crate) fn delay(&self, repeated_after: f64) -> Option<f64> {
+        let covered = self.needed? - self.base;
+        let is_lossy = self.missed_at.is_some();
+        let reserve = if is_lossy { repeated_after.min(2.0 * self.interval - covered).max(0.0) } else { 0.0 };
+        Some(covered + reserve)
     }
 
     /// Returns whether there are too few gaps for a quantile.
@@ -64,7 +73,17 @@ impl ArrivalStats {
     /// then, playout beyond that slot had to wait. This one number covers jitter and loss, and a machine
     /// with few frames per second is not mistaken for a bad link. An outage counts like any other gap: half
     /// a second without updates now and then must not delay all pawns by half a second.
-    pub(crate) fn record(&mut self, arrival: f64, slot: f64, gap: Option<f64>, config: &PlayoutConfig) {
+    /// `missed` states whether an update between these two was lost or has not arrived yet.
+    pub(crate) fn record(
+        &mut self,
+        (arrival, slot): (f64, f64),
+        (gap, missed): (Option<f64>, bool),
+        config: &PlayoutConfig,
+    ) {
+        if missed {
+            self.missed_at = Some(arrival);
+        }
+        self.missed_at = self.missed_at.filter(|at| arrival - at <= LOSS_MEMORY);
         let offset = arrival - slot;
         while self.offsets.back().is_some_and(|&(_, o)| o >= offset) {
             self.offsets.pop_back();
@@ -122,21 +141,43 @@ mod tests {
         for k in 1..2_000 {
             let slot = f64::from(k) * 0.05;
             let latency = if slot < 20.0 { 0.03 } else { 0.08 };
-            link.record(slot + latency, slot, Some(latency + 0.05), &config);
+            link.record((slot + latency, slot), (Some(latency + 0.05), false), &config);
             if slot < 34.0 {
                 assert!((link.base() - 0.03).abs() < 1e-9);
             }
         }
         assert!((link.base() - 0.08).abs() < 1e-9);
-        assert!(link.delay().is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay());
+        assert!(link.delay(0.0).is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay(0.0));
     }
 
     #[test]
     fn outage_beyond_the_maximum_delay_is_ignored() {
         let config = PlayoutConfig::default();
         let mut link = ArrivalStats::new(0.0, 0.05);
-        link.record(0.05, 0.05, Some(0.05), &config);
-        link.record(60.0, 60.0, Some(59.95), &config);
-        assert!(link.delay().is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay());
+        link.record((0.05, 0.05), (Some(0.05), false), &config);
+        link.record((60.0, 60.0), (Some(59.95), false), &config);
+        assert!(link.delay(0.0).is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay(0.0));
+    }
+
+    #[test]
+    fn lossy_link_is_delayed_until_an_update_that_is_sent_twice_has_arrived_twice() {
+        let config = PlayoutConfig::default();
+        let mut link = ArrivalStats::new(0.0, 0.05);
+        let mut at = |k: u32, missed: bool| {
+            let (now, gap) = (f64::from(k) * 0.05, if missed { 0.1 } else { 0.05 });
+            link.record((now, now), (Some(gap), missed), &config);
+            link.delay(0.016).unwrap_or(f64::NAN)
+        };
+        for k in 1..100 {
+            assert!((at(k, false) - 0.05).abs() < 1e-9, "{k}");
+        }
+        assert!((at(101, true) - 0.066).abs() < 1e-9);
+        for k in 102..1_300 {
+            assert!((at(k, false) - 0.066).abs() < 1e-9, "{k}");
+        }
+        assert!((at(1_303, false) - 0.05).abs() < 1e-9, "nothing was lost for a minute");
+        // So many are lost that the delay covers a lost update by itself.
+        let often = (1_304..1_500).map(|k| at(k, k % 4 == 0)).last();
+        assert!(often.is_some_and(|delay| (delay - 0.1).abs() < 1e-9), "{often:?}");
     }
 }

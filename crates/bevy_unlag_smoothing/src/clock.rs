@@ -75,8 +75,8 @@ impl Run {
         (slot, (slot - (now - self.link.base())).abs() > config.restart)
     }
 
-    fn target_delay(&self, config: &PlayoutConfig, guess: Option<f64>) -> f64 {
-        let known = self.link.delay().map(|delay| delay + config.margin);
+    fn target_delay(&self, config: &PlayoutConfig, guess: Option<f64>, repeated_after: f64) -> f64 {
+        let known = self.link.delay(repeated_after).map(|delay| delay + config.margin);
         let delay = match (known, guess) {
             // A few gaps are no reliable statistics.
             (Some(known), Some(guess)) if self.link.is_young() => known.max(guess),
@@ -168,7 +168,9 @@ impl PlayoutClock {
             // The last frame without the missing snapshot is the last one in which it held up playout.
             run.position.map_or(now, |(_, at)| at.min(now)) - slot_of(run, previous).0
         });
-        run.link.record(now, slot, gap, &self.config);
+        // Those that late moves shorten are not missing.
+        let missed = previous.is_some_and(|previous| 2 * tick.since(previous) >= 3 * i32::from(self.interval));
+        run.link.record((now, slot), (gap, missed), &self.config);
         run.newest = run.newest.max(slot);
         true
     }
@@ -177,9 +179,10 @@ impl PlayoutClock {
     /// arrival. A non-finite or earlier time has no effect.
     pub fn advance(&mut self, now_seconds: f64) -> Option<ViewTime> {
         let now = now_seconds;
+        let repeated_after = self.repeated_after();
         let config = &self.config;
         let run = self.run.as_mut()?;
-        let target = now - run.link.base() - run.target_delay(config, self.guess);
+        let target = now - run.link.base() - run.target_delay(config, self.guess, repeated_after);
         let (position, at) = *run.position.get_or_insert((target, now));
         let passed = now - at;
         if target.is_finite() && passed > 0.0 {
@@ -225,7 +228,14 @@ impl PlayoutClock {
     /// Returns the target of the playout delay, in seconds.
     #[must_use]
     pub fn target_delay_seconds(&self) -> f64 {
-        self.run.as_ref().map_or(self.config.initial_delay, |run| run.target_delay(&self.config, self.guess))
+        let target = |run: &Run| run.target_delay(&self.config, self.guess, self.repeated_after());
+        self.run.as_ref().map_or(self.config.initial_delay, target)
+    }
+
+    /// Returns the seconds after which the server repeats an update: a tick, but pawns that are sent in every tick need
+    /// no repetition.
+    fn repeated_after(&self) -> f64 {
+        if self.interval > 1 { self.tick_seconds } else { 0.0 }
     }
 
     /// Returns the current speed relative to real time.

@@ -25,6 +25,8 @@ pub struct PublishedPath {
     recorded: Option<(Tick, u8)>,
     /// Ticks between the last updates, newest first; 0 if unknown.
     spaces: [i32; 6],
+    /// Whether the last update that was due lacked the newest ticks, because the owner's moves were late.
+    is_behind: bool,
 }
 
 impl PublishedPath {
@@ -78,6 +80,20 @@ impl PublishedPath {
         self.take(tick, PoseSample::from(&snapshot), snapshot, velocity, tick_seconds);
     }
 
+    /// Returns whether an update is overdue: the last one that was due lacked ticks for which the owner's moves were
+    /// late, and these moves have run. Clients are waiting for it.
+    #[must_use]
+    pub fn is_overdue(&self) -> bool {
+        self.is_behind && self.recorded.map(|(now, _)| now) == self.track.newest()
+    }
+
+    /// Returns whether the last update should be sent again in the next tick; see
+    /// [`PathKnotConfig::repeat_acceleration`].
+    #[must_use]
+    pub fn is_unexpected(&self) -> bool {
+        self.track.is_unexpected()
+    }
+
     /// Returns the next update to send and stores it as sent: the present, and path knots where a curve from
     /// the last update would miss the path. `None` if there is nothing to send: the snapshot of a tick is
     /// final, even if the pawn's moves were late then and its state has changed since. `mode` is the pawn's
@@ -89,6 +105,8 @@ impl PublishedPath {
         mode: Option<&ProxySmoothing>,
     ) -> Option<ProxyUpdate> {
         let simulated = mode == Some(&ProxySmoothing::Simulate);
+        let recorded = self.recorded.zip(self.track.newest());
+        self.is_behind = recorded.is_some_and(|((now, _), newest)| now.is_newer_than(newest));
         let update = self.track.update_for(config, sampler, simulated)?;
         self.store(&update);
         Some(update)
@@ -252,6 +270,30 @@ mod tests {
             let off = drawn.expect("stored snapshots").position.distance(corner(tick).position);
             assert!(off < 0.01, "{off} m beside the path at tick {tick}");
         }
+    }
+
+    /// Fails if an update is overdue only at the next regular tick, or as soon as one late move has run.
+    #[test]
+    fn update_is_overdue_once_the_late_moves_have_run_that_the_last_one_lacked() {
+        let mut path = PublishedPath::default();
+        let sampler = PoseSampler::default();
+        let mut record = |now: u32, tick: u32, is_due: bool| {
+            let snapshot = Snapshot::new(Tick(tick), Vec3::X * tick as f32, Vec3::X);
+            path.take(Tick(now), PoseSample::from(&snapshot), snapshot, Vec3::X, sampler.tick_seconds);
+            let overdue = path.is_overdue();
+            if is_due || overdue {
+                path.next_update(&PathKnotConfig::default(), &sampler, None);
+            }
+            overdue
+        };
+        // The moves of ticks 5 to 7 arrive in tick 8, and one of them in tick 7.
+        let ticks = [(3, 3), (4, 4), (5, 4), (6, 4), (7, 5), (8, 8), (9, 9), (10, 10)];
+        let overdue: Vec<u32> = ticks
+            .into_iter()
+            .filter(|(now, tick)| record(*now, *tick, now % 3 == 0))
+            .map(|(now, _)| now)
+            .collect();
+        assert_eq!(overdue, [8]);
     }
 
     /// Returns how far below a line a falling pawn of this rate is drawn after 8 ticks without an update.

@@ -15,7 +15,8 @@ pub struct SmoothingStats {
     /// Updates that arrived after their moment was drawn. For a pawn simulated to the present these are all
     /// updates.
     pub late: u64,
-    /// Dropped updates that were duplicates, or older than all snapshots of a full history.
+    /// Dropped updates that were duplicates, or older than all snapshots of a full history. The server sends
+    /// updates twice that nobody can foresee, so there are some on any link.
     pub duplicates: u64,
     /// Dropped updates whose tick is implausibly far from the server's.
     pub implausible: u64,

@@ -111,7 +111,15 @@ impl Path<'_> {
         if self.follows((from, to), between, config, limit) {
             return Some(*to);
         }
-        let fitted = Snapshot { arrival: Some(self.fitted_arrival(from, to, between)), ..*to };
+        let fit = self.fitted_arrival(from, to, between);
+        if to.tick.since(from.tick) == 1 {
+            let chord = to.chord_units(from, self.seconds(from, to));
+            let straight = Snapshot { arrival: Some(Arrival { velocity: chord, ..fit }), ..*to };
+            if self.follows((from, &straight), between, config, limit) {
+                return Some(straight);
+            }
+        }
+        let fitted = Snapshot { arrival: Some(fit), ..*to };
         // A single tick has no better fit.
         let good = between.is_empty() || self.follows((from, &fitted), between, config, limit);
         good.then_some(fitted)

@@ -297,3 +297,79 @@ fn fall_in_another_gravity_is_extrapolated_with_it_and_costs_nothing_in_ordinary
         assert_eq!(sent.acceleration == [0; 3], [10.0, 10.5, 0.0].contains(&actual), "{actual}");
     }
 }
+
+/// Returns the ticks of the updates, every three ticks, that should be sent again.
+fn unexpected(path: impl Fn(u32) -> Snapshot, config: &PathKnotConfig, sampler: &PoseSampler) -> Vec<u32> {
+    let mut track = PathRecorder::default();
+    let mut ticks = Vec::new();
+    for tick in 0..=60 {
+        track.record(path(tick), sampler.tick_seconds);
+        if tick % 3 == 0 && track.update_for(config, sampler, false).is_some() && track.is_unexpected() {
+            ticks.push(tick);
+        }
+    }
+    ticks
+}
+
+#[test]
+fn update_that_clients_cannot_foresee_is_unexpected_and_others_are_not() {
+    let (config, sampler) =
+        (PathKnotConfig::default(), PoseSampler { gravity: 9.8, ..PoseSampler::default() });
+    // Turns round at the end of tick 31, at 6 m/s.
+    let turn = |tick: u32| {
+        let ahead = if tick <= 31 { tick as f32 } else { 62.0 - tick as f32 };
+        let velocity = if tick < 31 { 6.0 } else { -6.0 };
+        Snapshot::new(Tick(tick), Vec3::X * (6.0 * DT * ahead), Vec3::X * velocity)
+    };
+    assert_eq!(unexpected(turn, &config, &sampler), [33]);
+    let never = PathKnotConfig { repeat_acceleration: f32::INFINITY, ..config };
+    assert_eq!(unexpected(turn, &never, &sampler), [0; 0]);
+    // In free fall, and accelerating as a walker does.
+    let accelerating = |tick: u32, by: Vec3, falling: bool| {
+        let t = tick as f32 * DT;
+        Snapshot { falling, ..Snapshot::new(Tick(tick), by * (0.5 * t * t), by * t) }
+    };
+    assert_eq!(unexpected(|tick| accelerating(tick, Vec3::NEG_Y * 9.8, true), &config, &sampler), [0; 0]);
+    assert_eq!(unexpected(|tick| accelerating(tick, Vec3::X * 10.0, false), &config, &sampler), [0; 0]);
+    assert_eq!(unexpected(|tick| accelerating(tick, Vec3::X * 20.48, false), &config, &sampler), [0; 0]);
+    let faster = unexpected(|tick| accelerating(tick, Vec3::X * 28.0, false), &config, &sampler);
+    assert!(faster.len() > 18, "{faster:?}");
+    // A teleport in tick 40.
+    let teleport =
+        |tick: u32| Snapshot { teleports: u8::from(tick >= 40), ..accelerating(tick, Vec3::ZERO, false) };
+    assert_eq!(unexpected(teleport, &never, &sampler), [42]);
+}
+
+#[test]
+fn update_in_every_tick_is_never_unexpected() {
+    let mut track = PathRecorder::default();
+    for tick in 0..40 {
+        track.record(stop(tick), DT);
+        assert!(track.update(&PathKnotConfig::default(), DT, false).is_some() && !track.is_unexpected());
+    }
+}
+
+/// Fails if a cubic is drawn within the tick of a jump.
+#[test]
+fn take_off_at_the_start_of_a_tick_is_drawn_as_a_straight_line() {
+    // Stands until tick 6 and rises at 4.2 m/s from then on.
+    let rise = |tick: u32| {
+        let height = 4.2 * DT * tick.saturating_sub(6) as f32;
+        let velocity = if tick > 6 { Vec3::Y * 4.2 } else { Vec3::ZERO };
+        Snapshot { falling: tick > 6, ..Snapshot::new(Tick(tick), Vec3::Y * height, velocity) }
+    };
+    let mut history = SnapshotHistory::default();
+    for update in sent(rise, 30, 3, &PathKnotConfig::default()) {
+        update.iter().for_each(|snapshot| _ = history.insert(*snapshot));
+    }
+    for part in 0..64u8 {
+        let time = ViewTime { tick: Tick(6), fraction: part * 4 };
+        let pose =
+            history.pose_at(time, &PoseSampler::default(), &BaseView::default()).expect("stored snapshots");
+        let height = 4.2 * DT * f32::from(part) / 64.0;
+        assert!((pose.position.y - height).abs() < 0.002, "{} m at {part}, not {height}", pose.position.y);
+    }
+    // A bounce in the middle of a tick is no straight line.
+    let (worst, _) = expect_drawn_error(hop, 960, 3, &PathKnotConfig::default());
+    assert!(worst < 0.006, "{worst} m");
+}

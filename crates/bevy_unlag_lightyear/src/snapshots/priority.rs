@@ -2,6 +2,7 @@
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 
+use bevy_unlag_core::NetId;
 use bevy_unlag_smoothing::SentSnapshots;
 
 use super::snapshot_message::{HEAD_BYTES, NAME_BITS};
@@ -58,6 +59,8 @@ impl Candidate {
 pub(crate) struct SnapshotQueue {
     /// Deferred pawns with their accumulated priority, and the rounds for which they wait.
     deferred: EntityHashMap<(f32, u16)>,
+    /// Pawns whose last snapshots the client is sent again in the next tick, sorted.
+    pub(super) repeats: Vec<NetId>,
     /// Log of the snapshots that the client was sent.
     pub(crate) sent: SentSnapshots,
 }

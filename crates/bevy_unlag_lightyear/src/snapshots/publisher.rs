@@ -39,6 +39,8 @@ struct DueSnapshot {
     owner: Option<Entity>,
     update: ProxyUpdate,
     bits: BitWriter,
+    /// Whether it is sent again in the next tick.
+    repeats: bool,
 }
 
 /// Buffers that are reused in every frame.
@@ -47,6 +49,9 @@ pub(crate) struct PublishScratch {
     /// Tick of the previous call.
     last_tick: Option<Tick>,
     due: Vec<DueSnapshot>,
+    /// Snapshots of an earlier tick that are sent again now.
+    repeated: Vec<DueSnapshot>,
+    repeated_tick: Tick,
     spare: Vec<BitWriter>,
     candidates: Vec<Candidate>,
     /// Ids of all pawns, sorted.
@@ -99,10 +104,11 @@ fn publish(
     #[cfg(feature = "record")] mut recording: Option<ResMut<crate::record::MatchRecording>>,
     mut scratch: Local<PublishScratch>,
 ) {
-    let PublishScratch { last_tick, due, spare, candidates, living } = &mut *scratch;
+    let PublishScratch { last_tick, due, repeated, repeated_tick, spare, candidates, living } = &mut *scratch;
     spare.extend(due.drain(..).map(|due| due.bits));
     for (entity, id, mut path, (owner, departing), own, mode) in &mut pawns {
-        if !is_due(*last_tick, tick.0, own.map_or(rate.snapshot_ticks, |own| own.0)) {
+        let interval = own.map_or(rate.snapshot_ticks, |own| own.0);
+        if !is_due(*last_tick, tick.0, interval) && !path.is_overdue() {
             continue;
         }
         let Some(update) = path.next_update(&knots, &sampler, mode) else { continue };
@@ -110,15 +116,28 @@ fn publish(
         bits.clear();
         update.write(tick.0, &mut bits);
         let owner = owner.filter(|_| !departing).map(|owner| owner.owner);
-        due.push(DueSnapshot { id: *id, entity, owner, update, bits });
+        due.push(DueSnapshot { id: *id, entity, owner, update, bits, repeats: path.is_unexpected() });
     }
-    *last_tick = Some(tick.0);
+    let is_new_tick = last_tick.replace(tick.0) != Some(tick.0);
     due.sort_unstable_by_key(|due| due.id);
+    // A newer snapshot replaces the repetition.
+    repeated
+        .retain(|one| due.binary_search_by_key(&one.id, |due| due.id).is_err() && pawns.contains(one.entity));
     living.clear();
     living.extend(pawns.iter().map(|(_, id, ..)| *id));
     living.sort_unstable();
 
     for (link, mut sender, mut queue, mut send_queue, visible, hidden) in &mut links {
+        if is_new_tick {
+            let again = repeated.iter().filter(|one| queue.repeats.binary_search(&one.id).is_ok());
+            // The client takes the message for the lost one.
+            snapshot_message::write(*repeated_tick, again.map(|one| (one.id, &one.bits)), |bytes| {
+                if send_queue.spend_if_idle(bytes.len()) {
+                    bandwidth.send(&mut sender, bytes);
+                }
+            });
+            queue.repeats.clear();
+        }
         if due.is_empty() {
             // Nothing is deferred where nothing is left.
             send_queue.is_deferring &= !living.is_empty();
@@ -155,7 +174,9 @@ fn publish(
             recording.note_sent(link, (due.len(), over_budget), candidates.iter().map(|one| one.index));
         }
         let sent = candidates.iter().map(|one| &due[one.index]);
-        sent.for_each(|due| queue.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
+        sent.clone()
+            .for_each(|due| queue.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
+        queue.repeats.extend(sent.filter(|due| due.repeats).map(|due| due.id));
         let others = due.iter().filter(|due| due.owner != Some(link)).count();
         if candidates.len() < shown {
             queue.sent.mark_over_budget(tick.0);
@@ -177,6 +198,11 @@ fn publish(
     #[cfg(feature = "record")]
     if let Some(recording) = recording.as_mut().filter(|_| !due.is_empty()) {
         recording.publish(due.iter().map(|due| (due.id, &due.bits)));
+    }
+    if is_new_tick {
+        spare.extend(repeated.drain(..).map(|one| one.bits));
+        repeated.extend(due.extract_if(.., |one| one.repeats));
+        *repeated_tick = tick.0;
     }
     // The link keeps the log, too: a pawn that spawns later belongs to a client with the same view.
     for (owner, mut log) in &mut logs {

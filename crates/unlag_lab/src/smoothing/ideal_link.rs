@@ -32,16 +32,28 @@ impl SendInterval {
 
 /// Returns the updates that a server sends of a truth.
 pub fn updates(truth: &Truth, every: SendInterval, accelerates: bool) -> Vec<ProxyUpdate> {
+    let sampler = PoseSampler { tick_seconds: 1.0 / TICKS_PER_SECOND as f32, ..PoseSampler::default() };
+    record(truth, every, &sampler, accelerates).into_iter().map(|(update, _)| update).collect()
+}
+
+/// Returns the updates for clients with this sampler, and whether the server sends each of them twice.
+pub fn record(
+    truth: &Truth,
+    every: SendInterval,
+    sampler: &PoseSampler,
+    accelerates: bool,
+) -> Vec<(ProxyUpdate, bool)> {
     let config = &PathKnotConfig::default();
     let mut track = PathRecorder::default();
     let mut number = 0;
     let mut all = Vec::new();
     for snapshot in truth.snapshots() {
         let velocity = truth.at(f64::from(snapshot.tick.0) / f64::from(TICKS_PER_SECOND)).velocity;
-        track.record_exactly(*snapshot, velocity.as_vec3(), 1.0 / TICKS_PER_SECOND as f32);
+        track.record_exactly(*snapshot, velocity.as_vec3(), sampler.tick_seconds);
         if snapshot.tick.0 == every.tick(number) {
             number += 1;
-            all.extend(track.update(config, 1.0 / TICKS_PER_SECOND as f32, accelerates));
+            let update = track.update_for(config, sampler, accelerates);
+            all.extend(update.map(|update| (update, track.is_unexpected())));
         }
     }
     all
