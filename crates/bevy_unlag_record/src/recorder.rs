@@ -193,10 +193,10 @@ impl MatchRecorder {
     /// [`ProxyUpdate::write`](bevy_unlag_core::ProxyUpdate::write) relative to it. `sent` returns for a player which
     /// updates it was sent, one flag each, the missing ones counting as not sent, and whether its bandwidth budget left
     /// any out.
-    pub fn publish<'a>(
+    pub fn publish<'a, 's>(
         &mut self,
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
-        sent: impl Fn(PlayerNumber) -> (&'a [bool], bool),
+        sent: impl Fn(PlayerNumber) -> (&'s [bool], bool),
     ) {
         if self.is_open {
             self.segment.publication(updates, &self.roster, sent);

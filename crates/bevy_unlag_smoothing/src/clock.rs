@@ -169,7 +169,8 @@ impl PlayoutClock {
             run.position.map_or(now, |(_, at)| at.min(now)) - slot_of(run, previous).0
         });
         // Those that late moves shorten are not missing.
-        let missed = previous.is_some_and(|previous| 2 * tick.since(previous) >= 3 * i32::from(self.interval));
+        let missed =
+            previous.is_some_and(|previous| 2 * tick.since(previous) >= 3 * i32::from(self.interval));
         run.link.record((now, slot), (gap, missed), &self.config);
         run.newest = run.newest.max(slot);
         true

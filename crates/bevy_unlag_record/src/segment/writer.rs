@@ -86,11 +86,11 @@ impl SegmentWriter {
         change.write(&mut self.w);
     }
 
-    pub fn publication<'a>(
+    pub fn publication<'a, 's>(
         &mut self,
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
         roster: &Roster,
-        sent: impl Fn(PlayerNumber) -> (&'a [bool], bool),
+        sent: impl Fn(PlayerNumber) -> (&'s [bool], bool),
     ) {
         self.kind(EntryKind::Publication);
         Publication::write(updates, roster, sent, &mut self.ids, &mut self.w);

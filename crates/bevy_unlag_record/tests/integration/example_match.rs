@@ -160,7 +160,7 @@ impl ExampleMatch {
                 let ack = SnapshotAck {
                     own: self.tick.offset(packet - 4),
                     arrived: self.tick,
-                    last_received_snapshot: (self.tick.0 % 50 != 0).then_some(received),
+                    last_received_snapshot: (!self.tick.0.is_multiple_of(50)).then_some(received),
                 };
                 acks.push(PlayerAck { player: PlayerNumber(player), ack });
             }
