@@ -45,10 +45,10 @@ impl Publication {
 
     /// Appends a publication: updates that were encoded relative to the tick of the entry, sorted by id, and for
     /// each player of the roster which of them it was sent, and whether its bandwidth budget left any out.
-    pub(crate) fn write<'a>(
+    pub(crate) fn write<'a, 's>(
         updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
         roster: &Roster,
-        sent: impl Fn(PlayerNumber) -> (&'a [bool], bool),
+        sent: impl Fn(PlayerNumber) -> (&'s [bool], bool),
         ids: &mut Vec<(NetId, usize)>,
         w: &mut BitWriter,
     ) {
