@@ -14,6 +14,7 @@ use crate::{
 };
 
 /// Returns the setup of this server, as a reader compares it with its own.
+#[expect(clippy::disallowed_methods, reason = "servers do not run in browsers")]
 pub(super) fn current_record_setup(world: &mut World, game: String, level: String) -> RecordSetup {
     let hashes = current_setup(world, 0, None);
     let registry = registry_hash(world);
