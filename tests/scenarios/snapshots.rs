@@ -100,8 +100,9 @@ fn latency_does_not_increase_snapshot_bytes() {
     assert!((38.0..46.0).contains(&messages), "{messages} messages/s to two clients");
     let (far, _) = rate(LinkConditions { latency: seconds(0.3), loss: 0.05, ..LinkConditions::PERFECT });
     println!("{near} and {far} bytes/s to two clients");
+    // Snapshots of moves that a lost packet has delayed are sent at once, beside those that are due.
     assert!(
-        near > 0.0 && (far - near).abs() < near * 0.1,
+        near > 0.0 && (far - near).abs() < near * 0.2,
         "{near} bytes/s without latency, {far} bytes/s at 300 ms"
     );
 }

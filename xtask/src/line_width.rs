@@ -119,7 +119,7 @@ mod tests {
             let kind = Kind::of(Path::new(file)).expect("it is checked");
             assert_eq!(kind.may_be_wide(&line), is_allowed, "{file}: {line}");
         }
-        assert_eq!(Kind::of(Path::new("book/src/operations/link_protection.md")), None);
+        assert_eq!(Kind::of(Path::new("docs/figures.md")), None);
         assert_eq!(Kind::of(Path::new("Cargo.toml")), None);
     }
 }

@@ -6,8 +6,8 @@ use bevy_unlag_core::{BitReader, BitWriter, Interpolation, PoseSampler, Wire, Wi
 
 use crate::packing::{read_text, write_text};
 
-/// Longest name in a setup, in bytes. Longer ones are cut.
-const MAX_NAME: usize = 128;
+/// Longest name in a setup, in bytes. Longer ones are cut. Names of characters are paths of generic types.
+const MAX_NAME: usize = 512;
 /// Most characters, and most weapons, in a setup.
 const MAX_NAMES: usize = 256;
 
@@ -143,7 +143,8 @@ fn first_other_name(file: &[String], own: &[String]) -> Option<String> {
         return None;
     }
     let longest = file.len().max(own.len());
-    let differs = (0..longest).find(|at| file.get(*at) != own.get(*at))?;
+    let cut = |name: &String| name[..name.floor_char_boundary(MAX_NAME)].to_owned();
+    let differs = (0..longest).find(|at| file.get(*at).map(cut) != own.get(*at).map(cut))?;
     file.get(differs).or_else(|| own.get(differs)).cloned()
 }
 
