@@ -41,7 +41,9 @@ fuzz_target!(|input: &[u8]| {
         return;
     }
     let Ok(mut recording) = Recording::read(Cursor::new(bytes)) else { return };
-    assert!(recording.segments().len() <= bytes.len() / 36 && recording.skipped_bytes() <= bytes.len() as u64);
+    assert!(
+        recording.segments().len() <= bytes.len() / 36 && recording.skipped_bytes() <= bytes.len() as u64
+    );
     for index in 0..recording.segments().len() {
         if let Ok(segment) = recording.segment(index) {
             draw(&segment);

@@ -8,8 +8,8 @@ use bevy::{ecs::entity::EntityHashSet, prelude::*};
 ///
 /// [`InterestPlugin`](crate::InterestPlugin) writes it by what the client's player can see. A game without that plugin
 /// may insert and write it itself, before [`NetSystems::AnnounceHidden`](crate::NetSystems::AnnounceHidden). The client
-/// draws a concealed pawn nowhere: see [`OutOfSight`](bevy_unlag_smoothing::OutOfSight). Use replication's `lose_visibility` instead for pawns whose
-/// existence is a secret.
+/// draws a concealed pawn nowhere: see [`OutOfSight`](bevy_unlag_smoothing::OutOfSight). Use replication's
+/// `lose_visibility` instead for pawns whose existence is a secret.
 #[doc(alias = "fog of war")]
 #[doc(alias = "relevancy")]
 #[derive(Component, Clone, Debug, Default, Reflect)]

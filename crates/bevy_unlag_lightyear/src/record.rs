@@ -35,8 +35,8 @@ pub struct RecordPlugin {
     pub game: String,
     /// Name of the level, by which the game finds it again. Default: empty. [`MatchRecording::set_level`] changes it.
     pub level: String,
-    /// Length of the ring of the last seconds in memory, which is kept from the first frame on. Default: 0, and there is no ring.
-    /// Costs as much memory as a file of that length.
+    /// Length of the ring of the last seconds in memory, which is kept from the first frame on. Default: 0, and there
+    /// is no ring. Costs as much memory as a file of that length.
     pub ring: Duration,
     /// Most segments that wait for the disk; beyond them whole segments are left out. Default: 16. Raising it bridges
     /// longer pauses of a disk and costs up to 256 KiB each.

@@ -10,7 +10,8 @@ use bevy_unlag_movement::{
     abilities::{Dash, Teleport},
 };
 use bevy_unlag_prediction::{
-    AckedMove, ClientAdjustment, CorrectionCause, LossLevel, MoveAck, MovePacket, MoveRun, RanMoves, StateCheck,
+    AckedMove, ClientAdjustment, CorrectionCause, LossLevel, MoveAck, MovePacket, MoveRun, RanMoves,
+    StateCheck,
 };
 use bevy_unlag_weapons::{
     Aim, Arsenal, FireInput, ShooterView, WeaponId, WeaponInput, WeaponState, WithWeapons,

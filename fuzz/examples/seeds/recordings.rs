@@ -5,9 +5,9 @@ use std::{fs, io};
 use bevy::math::Vec3;
 use bevy_unlag_core::{BitWriter, NetId, ProxyUpdate, Snapshot, SnapshotAck, Tick, ViewStamp, ViewTime};
 use bevy_unlag_record::{
-    Extra, HiddenNotice, Mark, MatchRecorder, MoveRecorder, PlayerAck, PlayerNumber, RecordSetup, RecordedCorrection,
-    RecordedHit, RecordedPawn, RecordedPlayer, RecordedShot, RecordedVerdict, RecordedView, RecorderConfig, RosterChange,
-    ShotOutcome,
+    Extra, HiddenNotice, Mark, MatchRecorder, MoveRecorder, PlayerAck, PlayerNumber, RecordSetup,
+    RecordedCorrection, RecordedHit, RecordedPawn, RecordedPlayer, RecordedShot, RecordedVerdict,
+    RecordedView, RecorderConfig, RosterChange, ShotOutcome,
 };
 
 /// Records two players for some ticks, with every kind of entry.
@@ -18,11 +18,16 @@ fn record(recorder: &mut MatchRecorder, ticks: u32) {
         for number in 0..2 {
             let id = NetId(number);
             recorder.change_roster(RosterChange::Pawn(RecordedPawn { id, ..RecordedPawn::default() }));
-            let player = RecordedPlayer { number: PlayerNumber(number), pawn: Some(id), ..RecordedPlayer::default() };
+            let player =
+                RecordedPlayer { number: PlayerNumber(number), pawn: Some(id), ..RecordedPlayer::default() };
             recorder.change_roster(RosterChange::Player(player));
             moves[usize::from(number)].record(recorder, id, tick.offset(-4), tick.0 / 5, false);
         }
-        let ack = SnapshotAck { own: tick.offset(-4), arrived: tick, last_received_snapshot: Some(tick.offset(-9)) };
+        let ack = SnapshotAck {
+            own: tick.offset(-4),
+            arrived: tick,
+            last_received_snapshot: Some(tick.offset(-9)),
+        };
         recorder.acks(&[PlayerAck { player: PlayerNumber(1), ack }]);
         if tick.0.is_multiple_of(3) {
             let bits: Vec<(NetId, BitWriter)> = (0..2)
@@ -44,14 +49,22 @@ fn record(recorder: &mut MatchRecorder, ticks: u32) {
         let view = RecordedView { time, own: tick.offset(-4), stamps, ..RecordedView::default() };
         match tick.0 % 8 {
             0 => recorder.view(&view),
-            1 => recorder.hidden(&HiddenNotice { pawns: vec![NetId(1)], since: tick, ..HiddenNotice::default() }),
+            1 => recorder.hidden(&HiddenNotice {
+                pawns: vec![NetId(1)],
+                since: tick,
+                ..HiddenNotice::default()
+            }),
             2 => recorder.mark(&Mark { name: "flag".to_owned(), pawn: Some(NetId(1)), ..Mark::default() }),
             3 => recorder.extra(&Extra { channel: Extra::BASE_SCHEDULE, bytes: vec![1, 2, 3] }),
             4 => recorder.correction(&RecordedCorrection { error: 0.1, ..RecordedCorrection::default() }),
             5 => recorder.verdict(&RecordedVerdict { shot: tick, ..RecordedVerdict::default() }),
             6 => recorder.shot(&RecordedShot {
                 claimed: Some(view),
-                outcome: ShotOutcome::of([RecordedHit { target: NetId(1), head: 1, ..RecordedHit::default() }]),
+                outcome: ShotOutcome::of([RecordedHit {
+                    target: NetId(1),
+                    head: 1,
+                    ..RecordedHit::default()
+                }]),
                 detail: vec![7; 9],
                 ..RecordedShot::default()
             }),
@@ -66,14 +79,17 @@ pub fn recordings() -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut seeds = Vec::new();
     for (name, ticks, segment_ticks) in [("one_segment", 24, 64), ("segments", 40, 10)] {
         let config = RecorderConfig { segment_ticks, ..RecorderConfig::default() };
-        let mut recorder = MatchRecorder::new(RecordSetup { level: "yard".to_owned(), ..RecordSetup::default() }, config);
+        let mut recorder =
+            MatchRecorder::new(RecordSetup { level: "yard".to_owned(), ..RecordSetup::default() }, config);
         recorder.open_file(&path);
         record(&mut recorder, ticks);
         drop(recorder);
         let file = fs::read(&path)?;
         seeds.push((format!("{name}_cut"), [&[0], &file[..file.len() - 30]].concat()));
         seeds.push((format!("{name}_file"), [&[0], &file[..]].concat()));
-        seeds.extend(contents(&file).map(|(at, content)| (format!("{name}_{at}"), [&[1], &content[..]].concat())));
+        seeds.extend(
+            contents(&file).map(|(at, content)| (format!("{name}_{at}"), [&[1], &content[..]].concat())),
+        );
     }
     fs::remove_file(&path)?;
     Ok(seeds)

@@ -29,7 +29,8 @@ fn shields(app: &mut App) {
     app.add_pawn_state::<Shield>(OwnPawnState::Follow);
 }
 
-/// `Respawn` protects a pawn, also a new one. By default the protection lasts two seconds, and ends with its first shot.
+/// `Respawn` protects a pawn, also a new one. By default the protection lasts two seconds, and ends with its first
+/// shot.
 fn server(app: &mut App) {
     app.add_plugins((UnlagServerPlugins::default(), HealthPlugin, floor, shields))
         .insert_resource(RespawnRules { protection: Duration::from_secs(3), ..default() })

@@ -26,8 +26,8 @@ pub struct InterestConfig {
     /// Time in seconds by which pawns are shown earlier than necessary. Default: 0.03. Raising it tolerates more lost
     /// snapshots.
     pub margin_seconds: f32,
-    /// Round trip in seconds up to which a client's latency is taken into account. Default: 0.3. It bounds what a client
-    /// gains that delays its acknowledgements; beyond it pawns may appear late.
+    /// Round trip in seconds up to which a client's latency is taken into account. Default: 0.3. It bounds what a
+    /// client gains that delays its acknowledgements; beyond it pawns may appear late.
     pub max_round_trip: f32,
     /// Time in seconds for which a pawn is shown after it was last in sight. Default: 0.5.
     pub hold_seconds: f32,
@@ -39,8 +39,8 @@ pub struct InterestConfig {
     /// not known yet counts as in sight.
     pub rays_per_tick: u32,
     /// Horizontal and vertical distance between points of the [`SightLattice`](crate::SightLattice), in metres.
-    /// Default: 1 and 1.5. Openings narrower than a third of the horizontal one may be missed. Halving it takes 16 times as many
-    /// rays until a level is known.
+    /// Default: 1 and 1.5. Openings narrower than a third of the horizontal one may be missed. Halving it takes 16
+    /// times as many rays until a level is known.
     pub spacing: Vec2,
     /// Maximum number of points of the lattice. Default: 8,192, in 17 MB. When there are more, all is forgotten and the
     /// lattice starts over.

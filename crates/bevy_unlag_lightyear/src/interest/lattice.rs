@@ -75,11 +75,11 @@ impl Rays<'_> {
 }
 
 /// Points of the level in a regular lattice and the lines of sight between them. That two points see each other is a
-/// fact of the fixed level: it is found by one ray, or by up to five if walls are in between, and remembered, so a level
-/// that was played on for a while needs hardly any rays. Points are added where pawns are.
+/// fact of the fixed level: it is found by one ray, or by up to five if walls are in between, and remembered, so a
+/// level that was played on for a while needs hardly any rays. Points are added where pawns are.
 ///
-/// Fixed colliders that appear, move or disappear clear it by themselves; call [`clear`](Self::clear) after changes that
-/// components do not show, such as disabled colliders.
+/// Fixed colliders that appear, move or disappear clear it by themselves; call [`clear`](Self::clear) after changes
+/// that components do not show, such as disabled colliders.
 #[derive(Resource)]
 pub struct SightLattice {
     spacing: Vec3,

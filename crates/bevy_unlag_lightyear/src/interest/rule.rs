@@ -11,8 +11,8 @@ use bevy::prelude::*;
 pub struct AlwaysInSight;
 
 /// Marks a client from which no pawn is concealed: a spectator, or a player during a kill-cam. On the server's end of
-/// its link; may be inserted and removed at any time. Clients without a living pawn see everything anyway, because their
-/// camera can be anywhere.
+/// its link; may be inserted and removed at any time. Clients without a living pawn see everything anyway, because
+/// their camera can be anywhere.
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]
 pub struct SeesEverything;
@@ -44,8 +44,8 @@ pub enum SightVerdict {
 type Judge = dyn Fn(&SightPair) -> SightVerdict + Send + Sync;
 
 /// A game's own rule for each client and pawn, after all other exemptions. Default: the level decides. It is called for
-/// every pair every [`interval_ticks`](crate::InterestConfig::interval_ticks), so it must be cheap; replace the resource
-/// when the rule needs new data.
+/// every pair every [`interval_ticks`](crate::InterestConfig::interval_ticks), so it must be cheap; replace the
+/// resource when the rule needs new data.
 #[derive(Resource)]
 pub struct InterestRule(Box<Judge>);
 

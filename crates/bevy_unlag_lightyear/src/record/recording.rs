@@ -125,8 +125,8 @@ impl MatchRecording {
         self.names.get(&peer).map_or("", String::as_str)
     }
 
-    /// Notes which updates of the frame a link was sent, by their indices, of `all`. `over_budget`: whether its bandwidth
-    /// budget left any out.
+    /// Notes which updates of the frame a link was sent, by their indices, of `all`. `over_budget`: whether its
+    /// bandwidth budget left any out.
     pub(crate) fn note_sent(
         &mut self,
         link: Entity,

@@ -18,8 +18,8 @@ const MANY: u32 = 100;
 const WARM_UP_SECONDS: f32 = 5.0;
 /// Length in seconds beyond which a gap is an outage, to which playout does not adapt.
 const OUTAGE_SECONDS: f32 = 1.125;
-/// Seconds after a missing snapshot in which playout is a tick later, so that repeated updates are in time. Playout counts
-/// 60 s from the arrival after it, and is back a second later.
+/// Seconds after a missing snapshot in which playout is a tick later, so that repeated updates are in time. Playout
+/// counts 60 s from the arrival after it, and is back a second later.
 const LOSS_SECONDS: f32 = 62.0;
 /// Minimum rate at which excess delay decreases, in 1/256 of a tick per tick; playout at 1.028 is faster.
 const MIN_RECOVERY: i64 = 4;

@@ -9,8 +9,8 @@ use crate::prelude::*;
 
 /// Ticks of the truth that are kept.
 const KEPT_TICKS: usize = 256;
-/// Time in seconds for which a client knows where a pawn is after its last new snapshot: one interval, and as long as it
-/// would extrapolate the pawn at full speed.
+/// Time in seconds for which a client knows where a pawn is after its last new snapshot: one interval, and as long as
+/// it would extrapolate the pawn at full speed.
 const KNOWN_SECONDS: f32 = 0.047 + 0.125;
 
 /// Published positions of the living pawns in the last ticks, oldest first.

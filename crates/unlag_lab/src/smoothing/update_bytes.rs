@@ -18,8 +18,8 @@ fn bytes(updates: &[ProxyUpdate]) -> f64 {
     updates.iter().map(bits).sum::<usize>() as f64 / 8.0 / updates.len() as f64
 }
 
-/// Adds the bytes per update of our mover in the arena, how many of them are for the update before, and the percentage of
-/// updates that are sent twice.
+/// Adds the bytes per update of our mover in the arena, how many of them are for the update before, and the percentage
+/// of updates that are sent twice.
 ///
 /// # Errors
 /// Returns a message if nothing was measured.

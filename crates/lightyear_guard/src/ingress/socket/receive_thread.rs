@@ -20,9 +20,9 @@ use super::{
 };
 use crate::clock::{self, Instant};
 
-/// Time without a frame of the app after which the thread reads in its place. A tick of 50 Hz is no longer, so the thread
-/// of a server that updates once a tick only sleeps; in this time a flood of 10,000 datagrams a second fills three
-/// quarters of the system's default buffer on Linux.
+/// Time without a frame of the app after which the thread reads in its place. A tick of 50 Hz is no longer, so the
+/// thread of a server that updates once a tick only sleeps; in this time a flood of 10,000 datagrams a second fills
+/// three quarters of the system's default buffer on Linux.
 const LATE: Duration = Duration::from_millis(20);
 /// Interval at which the thread reads while the app is late.
 const INTERVAL: Duration = Duration::from_millis(10);
