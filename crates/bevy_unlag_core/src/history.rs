@@ -35,7 +35,7 @@ impl SnapshotHistory {
     /// Creates a history of at most `capacity` snapshots, at least 2, of 52 bytes each.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { snapshots: VecDeque::with_capacity(capacity), capacity: capacity.max(2) }
+        Self::growing(capacity, capacity)
     }
 
     /// Creates a history of at most `capacity` snapshots like [`new`](Self::new), with memory for the first `reserved`

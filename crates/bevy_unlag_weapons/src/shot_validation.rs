@@ -11,8 +11,8 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent, Tick};
 use bevy_unlag_rewind::{
-    EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime,
-    ShotEvidence, TargetHit, Team,
+    EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindTime, ShotEvidence, TargetHit,
+    Team,
 };
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     projectile::{LaunchView, PendingLaunch, PendingLaunches},
     shot_journal::{JournalShot, ShotDetail, ShotJournal, UsedView},
     shot_messages::{OutgoingShotMessages, ShotMessage, Tracer},
-    verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResolved, ShotResult, ShotVerdict},
+    verdict::{Damage, RefusedShots, ShotRefusal, ShotResolved, ShotResult, ShotVerdict},
     weapon::{Shot, SpreadSource, Weapon},
     weapon_extension::{PredictedShot, WeaponEvent, WithWeapons},
 };
@@ -264,10 +264,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
             });
         }
         let time = view.map_or(RewindTime::Now, RewindTime::View);
-        let then = context.query.at(time).map_err(|refusal| match refusal {
-            RewindRefusal::TooOld => ShotRefusal::TooOld,
-            RewindRefusal::FromTheFuture => ShotRefusal::FromTheFuture,
-        })?;
+        let then = context.query.at(time)?;
         let own_team = context.teams.get(step.entity).ok().copied();
         let spared = SparedTeam::new(context.rules.friendly_fire, own_team);
         let nobody = |_| false;
@@ -352,9 +349,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
             return ShotVerdict { shot, result: ShotResult::Launched, clamped };
         }
         write_damage(hits.struck(), (shooter, round.weapon, shot), output);
-        let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
-        let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
-        let verdict = send_verdict(output, result, clamped, rewind);
+        let verdict = send_verdict(output, hits.result(), clamped, rewind);
         if let Some(trail) = hits.trail(round, weapon, (eye, seed), &context.query) {
             output.send_tracer(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
         }

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, Wire, WireError};
-use bevy_unlag_rewind::HitGroup;
+use bevy_unlag_rewind::{HitGroup, RewindRefusal};
 
 use crate::{weapon::WeaponId, weapon_extension::NotFired};
 
@@ -61,6 +61,15 @@ impl ShotRefusal {
         Self::TooMany,
         Self::MissingMove,
     ];
+}
+
+impl From<RewindRefusal> for ShotRefusal {
+    fn from(why: RewindRefusal) -> Self {
+        match why {
+            RewindRefusal::TooOld => Self::TooOld,
+            RewindRefusal::FromTheFuture => Self::FromTheFuture,
+        }
+    }
 }
 
 impl From<NotFired> for ShotRefusal {
@@ -207,6 +216,13 @@ pub enum ShotResult {
     Refused(ShotRefusal),
     /// It launched a projectile; another verdict follows when that ends.
     Launched,
+}
+
+/// A hit, or a miss if the list is empty.
+impl From<HitList> for ShotResult {
+    fn from(hits: HitList) -> Self {
+        if hits.first().is_some() { Self::Hit(hits) } else { Self::Miss }
+    }
 }
 
 /// The server's verdict on a shot of the local player. Written on the shooter's client when it arrives, and

@@ -30,16 +30,8 @@ pub(super) fn record(
     names: Query<&NetId>,
     mut recording: ResMut<MatchRecording>,
 ) {
-    let id = |pawn: Option<Entity>| names.get(pawn?).ok().copied();
     for mark in marks.read() {
-        if let Some(recorder) = recording.bypass_change_detection().recorder() {
-            recorder.mark(&Mark {
-                name: mark.name.clone().into_owned(),
-                pawn: id(mark.pawn),
-                other: id(mark.other),
-                bytes: mark.bytes.clone(),
-            });
-        }
+        write(mark, &names, &mut recording);
     }
 }
 
@@ -49,15 +41,21 @@ pub(super) fn record_deaths(
     names: Query<&NetId>,
     mut recording: ResMut<MatchRecording>,
 ) {
-    let id = |pawn: Option<Entity>| names.get(pawn?).ok().copied();
     for death in deaths.read() {
-        if let Some(recorder) = recording.bypass_change_detection().recorder() {
-            recorder.mark(&Mark {
-                name: "death".to_owned(),
-                pawn: id(Some(death.victim)),
-                other: id(death.killer),
-                bytes: Vec::new(),
-            });
-        }
+        let (pawn, other) = (Some(death.victim), death.killer);
+        write(&RecordMark { name: "death".into(), pawn, other, ..default() }, &names, &mut recording);
+    }
+}
+
+/// Records a mark, if a recording is in progress.
+fn write(mark: &RecordMark, names: &Query<&NetId>, recording: &mut ResMut<MatchRecording>) {
+    let id = |pawn: Option<Entity>| names.get(pawn?).ok().copied();
+    if let Some(recorder) = recording.bypass_change_detection().recorder() {
+        recorder.mark(&Mark {
+            name: mark.name.clone().into_owned(),
+            pawn: id(mark.pawn),
+            other: id(mark.other),
+            bytes: mark.bytes.clone(),
+        });
     }
 }

@@ -54,7 +54,7 @@ impl ProjectileOutput<'_, '_> {
         let shooter = flight.shot.shooter;
         self.ends.write(end);
         self.shot_output.broadcast(shooter, ShotMessage::Ended(end));
-        let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
+        let result = ShotResult::from(list);
         let verdict = ShotVerdict { shot: flight.launch.shot, result, clamped: flight.shot.clamped };
         self.shot_output.resolve(ShotResolved { shooter, verdict, is_impact: true, rewind: None });
     }

@@ -2,7 +2,7 @@
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{PoseSampler, Tick};
-use bevy_unlag_rewind::{QueryView, RewindFilter, RewindQuery, RewindRefusal, RewindTime, TargetHit, Team};
+use bevy_unlag_rewind::{QueryView, RewindFilter, RewindQuery, RewindTime, TargetHit, Team};
 use bevy_unlag_smoothing::SentSnapshots;
 
 use super::{
@@ -15,7 +15,7 @@ use crate::{
     friendly_fire::SparedTeam,
     hit_claims::LastClaims,
     shot_journal::ShotDetail,
-    verdict::{HitList, ShotRefusal, ShotResult},
+    verdict::ShotResult,
     weapon::{Shot, WeaponId},
     weapon_extension::PredictedShot,
 };
@@ -89,10 +89,7 @@ impl ShotReplay<'_, '_> {
         });
         let then = match self.query.at(view.map_or(RewindTime::Now, RewindTime::View)) {
             Ok(then) => then,
-            Err(RewindRefusal::TooOld) => return Some(ShotResult::Refused(ShotRefusal::TooOld)),
-            Err(RewindRefusal::FromTheFuture) => {
-                return Some(ShotResult::Refused(ShotRefusal::FromTheFuture));
-            }
+            Err(refusal) => return Some(ShotResult::Refused(refusal.into())),
         };
         let spared = SparedTeam::new(self.rules.friendly_fire, self.teams.get(*shooter).ok().copied());
         let nobody = |_| false;
@@ -107,7 +104,6 @@ impl ShotReplay<'_, '_> {
         let blocks = |hit: &TargetHit| spared.is_blocked_by(self.query.team_of(hit));
         let (seed, dt) = (detail.server_seed, self.sampler.tick_seconds);
         hits.run(&then, &HitTest { weapon, round: &round, eye: *eye, seed, claimed, dt, blocks: &blocks });
-        let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
-        Some(if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss })
+        Some(hits.result())
     }
 }

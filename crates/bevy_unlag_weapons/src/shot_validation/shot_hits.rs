@@ -10,7 +10,7 @@ use bevy_unlag_rewind::{
 use super::ShotOutput;
 use crate::{
     shot_messages::TracerPath,
-    verdict::{Damage, TargetCount},
+    verdict::{Damage, HitList, ShotResult, TargetCount},
     weapon::{Shot, Weapon, WeaponId},
     weapon_extension::PredictedShot,
 };
@@ -67,6 +67,12 @@ impl HitTests {
     /// Returns the hits of the last shot.
     pub fn struck(&self) -> &[ShotHit] {
         &self.struck
+    }
+
+    /// Returns the result of the last shot.
+    pub fn result(&self) -> ShotResult {
+        let hits: HitList = self.struck.iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
+        hits.into()
     }
 
     pub fn run(&mut self, then: &Rewound, question: &HitTest) {
