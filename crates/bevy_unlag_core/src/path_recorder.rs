@@ -40,7 +40,7 @@ pub struct PathKnotConfig {
     /// next: a client that loses the first extrapolates the pawn too far off until it has the second. Ordinary gravity
     /// of a falling pawn does not count. Default: 24, a little more than that of a walking capsule. Lowering it
     /// costs bytes. [`f32::INFINITY`] repeats only teleports, deaths and changes of the movement base. Pawns that are
-    /// sent in every tick are never sent twice.
+    /// sent in every tick are never sent twice, and neither are more than 32 of a client in a tick.
     pub repeat_acceleration: f32,
 }
 

@@ -32,6 +32,10 @@ pub(crate) struct Departing;
 #[reflect(Component, Debug)]
 pub struct UpdateInterval(pub u32);
 
+/// Most updates of a client in a tick of which some are sent twice. In a crowd, repeats would cost a quarter of its
+/// downlink.
+const MAX_REPEATING: usize = 32;
+
 /// A snapshot to send now.
 struct DueSnapshot {
     id: NetId,
@@ -176,7 +180,9 @@ fn publish(
         let sent = candidates.iter().map(|one| &due[one.index]);
         sent.clone()
             .for_each(|due| queue.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
-        queue.repeats.extend(sent.filter(|due| due.repeats).map(|due| due.id));
+        if shown <= MAX_REPEATING {
+            queue.repeats.extend(sent.filter(|due| due.repeats).map(|due| due.id));
+        }
         let others = due.iter().filter(|due| due.owner != Some(link)).count();
         if candidates.len() < shown {
             queue.sent.mark_over_budget(tick.0);
