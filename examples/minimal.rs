@@ -1,9 +1,8 @@
 //! A server and a client in one process, over UDP. The client's soldier walks; both sides print its position.
 
 use bevy::{app::ScheduleRunnerPlugin, ecs::error::warn, prelude::*, state::app::StatesPlugin};
-use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::prelude::*;
-use lightyear::prelude::{server::Start, *};
+use bevy_unlag::lightyear::prelude::{server::Start, *};
+use bevy_unlag::{prelude::*, rapier::prelude::Collider};
 use std::{thread, time::Duration};
 
 fn main() {

@@ -1,9 +1,10 @@
-//! Links of the documents: relative targets and the headings that anchors name. Other hosts are not asked.
+//! Links of the documents: relative targets, the headings that anchors name, and items of the API documentation. No host
+//! is asked.
 
 use std::{collections::HashSet, path::Path};
 
 use crate::{
-    Outcome,
+    Outcome, api_links,
     commands::repository,
     files::{collect, read},
 };
@@ -28,7 +29,7 @@ fn check(root: &Path) -> Result<usize, String> {
         for (line, prose) in prose(&text) {
             for target in targets(prose) {
                 links += 1;
-                if let Err(problem) = follow(file, target) {
+                if let Err(problem) = follow(file, target).and_then(|()| api_links::follow(root, target)) {
                     let file = file.strip_prefix(root).unwrap_or(file).display();
                     broken.push(format!("{file}:{line}: {target}: {problem}"));
                 }

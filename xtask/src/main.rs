@@ -2,6 +2,7 @@
 //!
 //! The commands and settings are those of `.ci/run`, so that neither builds again what the other has built.
 
+mod api_links;
 mod book;
 mod commands;
 mod example_runs;

@@ -34,6 +34,86 @@ pub enum Side {
 ///
 /// It is implemented for [`CapsuleModel`](bevy_unlag_movement::CapsuleModel), with and without abilities, and
 /// for [`WithWeapons`](bevy_unlag_weapons::WithWeapons) of every character.
+///
+/// A raft, whose movement model is in the example of [`MoveModel`]:
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_rapier3d::prelude::Collider;
+/// use bevy_unlag::core::{LimbRig, PawnClass, StepContext, Wire};
+/// use bevy_unlag::{Character, Side, prelude::*, rewind::BodyBounds, rewind::HitBox};
+///
+/// # /// A raft: its config is its speed, in metres per second.
+/// # #[derive(Resource)]
+/// # struct Raft(f32);
+/// #
+/// # #[derive(Wire, Clone, Copy, PartialEq, Default, Debug)]
+/// # struct Oars {
+/// #     #[wire(range = -1.0..=1.0, bits = 8)]
+/// #     stick: Vec2,
+/// # }
+/// #
+/// # #[derive(Component, Wire, Clone, Copy, PartialEq, Default, Debug)]
+/// # struct RaftState {
+/// #     position: Vec3,
+/// #     velocity: Vec3,
+/// # }
+/// #
+/// # impl MoveModel for Raft {
+/// #     type Config = Self;
+/// #     type Input = Oars;
+/// #     type State = RaftState;
+/// #     type Event = ();
+/// #     type Push = ();
+/// #     type World = ();
+/// #     type Diagnostics = ();
+/// #
+/// #     fn step(
+/// #         raft: &Self,
+/// #         state: &RaftState,
+/// #         oars: &Oars,
+/// #         ctx: &StepContext,
+/// #         (): &(),
+/// #         _: &mut Vec<()>,
+/// #     ) -> RaftState {
+/// #         let velocity = Vec3::new(oars.stick.x, 0.0, -oars.stick.y) * raft.0;
+/// #         RaftState { position: state.position + velocity * ctx.dt, velocity }
+/// #     }
+/// #
+/// #     fn position(state: &RaftState) -> Vec3 {
+/// #         state.position
+/// #     }
+/// #
+/// #     fn velocity(state: &RaftState) -> Vec3 {
+/// #         state.velocity
+/// #     }
+/// #
+/// #     fn kind(_: &RaftState) -> u32 {
+/// #         0
+/// #     }
+/// # }
+///
+/// impl Character for Raft {
+///     fn state_at(position: Vec3) -> RaftState {
+///         RaftState { position, ..default() }
+///     }
+///
+///     fn body(_: &Self, _: PawnClass) -> impl Bundle {
+///         let hull = HitBox::new(0, HitGroup::Body, Collider::cuboid(1.0, 0.2, 2.0));
+///         (HitBoxes::new([hull], BodyBounds::ball(2.3)), LimbRig::rigid())
+///     }
+///
+///     fn apply_controls(oars: &mut Oars, controls: &CapsuleInput) {
+///         oars.stick = controls.axes();
+///     }
+///
+///     fn build(app: &mut App, _: Side) {
+///         app.insert_resource(Self(3.0));
+///     }
+/// }
+///
+/// let characters = Characters::of::<Raft>();
+/// ```
 pub trait Character: MoveModel {
     /// Returns the state of a pawn that is placed at a position in metres.
     fn state_at(position: Vec3) -> Self::State;

@@ -64,6 +64,21 @@ impl PlayerAction {
 
 /// Player controls. Put it on an entity of its own or on the pawn: its [`ActionState`] controls the pawn
 /// with [`LocalControl`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag::prelude::*;
+///
+/// /// The bindings that a player starts with. Other keys are further bindings of leafwing's `InputMap`.
+/// fn spawn_controls(mut commands: Commands) {
+///     commands.spawn((PlayerControls { sensitivity: 0.001, ..default() }, PlayerControls::default_bindings()));
+/// }
+///
+/// /// While a menu is open, the pawn stands still.
+/// fn open_menu(mut controls: Query<&mut PlayerControls>) {
+///     controls.iter_mut().for_each(|mut controls| controls.enabled = false);
+/// }
+/// ```
 #[doc(alias = "UPlayerInput")]
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]

@@ -6,15 +6,80 @@
 //! [`Characters`]. [`prelude`] exports the common types; [`PlayerControls`] converts leafwing's actions to
 //! input.
 //!
-//! Three optional settings control replication: [`ProxySmoothing`](core::ProxySmoothing) is how a remote
-//! pawn is drawn, [`UpdateInterval`](net::UpdateInterval) how often it is sent, and
-//! [`DownlinkBudget`](net::DownlinkBudget) limits what a client is sent.
+//! ```text
+//!  client                                                server
+//!
+//!  PlayerControls ─► MoveInput
+//!                        │
+//!  own pawn ◄── simulate, save ─────── moves, shots ───► simulate ─► validate shots ─► Damage
+//!     ▲                                                     │             ▲
+//!     └── replay, blend ◄── acknowledgements, corrections ──┤           rewind
+//!                                                           ▼             │
+//!  other pawns ◄── interpolate ◄─────── snapshots ─────  publish ──► FrameHistory
+//! ```
+//!
+//! # Example
+//!
+//! A server that gives each player a soldier, and a client. `examples/minimal.rs` in the repository is complete, with
+//! the connection.
+//!
+//! ```
+//! use bevy::{ecs::error::warn, prelude::*, state::app::StatesPlugin};
+//! use bevy_unlag::prelude::*;
+//!
+//! fn headless() -> App {
+//!     let mut app = App::new();
+//!     // An error of a system must not end the app: bytes of a peer can make systems of lightyear fail.
+//!     app.set_error_handler(warn).add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
+//!     app
+//! }
+//!
+//! let mut server = headless();
+//! server.add_plugins(UnlagServerPlugins::default());
+//! server.add_observer(|joined: On<PlayerJoined>, mut commands: Commands| {
+//!     commands.spawn((SoldierPawn, player_pawn(joined.link, joined.peer)));
+//! });
+//!
+//! // In a window, `PlayerControlsPlugin::reading()` also reads keys, mouse and gamepads.
+//! let mut client = headless();
+//! client.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()));
+//!
+//! for mut app in [server, client] {
+//!     app.finish();
+//!     app.cleanup();
+//!     app.update();
+//! }
+//! ```
+//!
+//! # Optional parts
+//!
+//! * [`ProxySmoothing`](core::ProxySmoothing) is how a remote pawn is drawn, [`UpdateInterval`](net::UpdateInterval)
+//!   how often it is sent, and [`DownlinkBudget`](net::DownlinkBudget) limits what a client is sent.
+//! * [`InterestPlugin`](net::InterestPlugin) conceals pawns that a player cannot see.
+//! * [`HealthPlugin`](weapons::HealthPlugin) has health, death and respawns.
+//! * [`NetSim`](net::NetSim) simulates a bad link.
 //!
 //! A game needs no other crate than Bevy and this one: [`lightyear`] and [`rapier`] are the versions that the suite
-//! uses, for the connection and for colliders.
+//! uses, for the connection and for colliders. For another transport use the underlying crates directly: [`core`],
+//! [`movement`], [`prediction`], [`smoothing`], [`rewind`], [`weapons`].
 //!
-//! For another transport use the underlying crates directly: [`core`], [`movement`], [`prediction`],
-//! [`smoothing`], [`rewind`], [`weapons`], [`net`].
+//! # Features
+//!
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `visibility` | yes | Hides visuals of dead pawns. A dedicated server turns it off, and with it Bevy's crates for cameras and images. |
+//! | `gizmos` | no | Debug views of pawns, corrections and shots: `MoverGizmosPlugin`, `CorrectionViewPlugin`, `ShotViewPlugin`. |
+//! | `kart` | no | `KartModel`, a kart in place of the capsule. |
+//! | `record` | no | `RecordPlugin` and the module `record`: recordings of matches. |
+//! | `serde_wire` | no | `SerdeWire`: inputs, states and messages of a game with serde. |
+//! | `rapier_controller` | no | `MoverBackend`: movement by rapier's character controller, for comparison. |
+//! | `moved_colliders` | no | `RewindBackend`: rewind by moved colliders, for comparison. |
+//!
+//! # In the book
+//!
+//! The repository has a book in `book/src/`: `tutorial/` goes from an empty folder to two players who shoot each other,
+//! `recipes/` has some 50 tasks, `reference/overview.md` the plugin groups, the required setup and the order of a
+//! frame, and `reference/controls.md` the controls.
 
 mod character;
 mod controls;

@@ -27,6 +27,16 @@ pub type SoldierState = ExtendedState<CapsuleState, WeaponState>;
 /// All plugins that a client needs besides Bevy's own: lightyear's client, movement, prediction, smoothing
 /// with simulated proxies, weapons and the messages between them. If the app already has lightyear's
 /// `ClientPlugins`, they are used.
+///
+/// ```
+/// use bevy::{prelude::*, state::app::StatesPlugin};
+/// use bevy_unlag::prelude::*;
+///
+/// let mut client = App::new();
+/// client
+///     .add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin))
+///     .add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct UnlagClientPlugins {
     /// Tick and snapshot rate; must match the server's.
@@ -38,6 +48,23 @@ pub struct UnlagClientPlugins {
 /// All plugins that a server needs besides Bevy's own: lightyear's server, movement, authority over moves,
 /// rewind, weapons and the messages between them. If the app already has lightyear's `ServerPlugins`, they are
 /// used.
+///
+/// ```
+/// use bevy::{prelude::*, state::app::StatesPlugin};
+/// use bevy_unlag::{core::SimulationRate, movement::abilities::Dash, prelude::*};
+///
+/// /// Client and server call it, so that both have the same characters.
+/// fn characters() -> Characters {
+///     Characters::none().with::<Soldier>().with::<SoldierWith<Dash>>()
+/// }
+///
+/// let mut server = App::new();
+/// server.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin)).add_plugins(UnlagServerPlugins {
+///     rate: SimulationRate::from_hz(30.0),
+///     characters: characters(),
+/// });
+/// assert_eq!(server.world().resource::<SimulationRate>().snapshot_ticks, 1);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct UnlagServerPlugins {
     /// Tick and snapshot rate; must match the clients'.

@@ -1,5 +1,14 @@
 //! Shared types of the `bevy_unlag` suite: ticks, snapshots, pose sampling, movement models and bit packing.
 //!
+//! ```text
+//!  MoveModel::step ─► State ─► Snapshot ─► PathRecorder ─► ProxyUpdate ── Wire ─► bytes
+//!                                                                                   │
+//!  drawn pose  ◄─┐                                                                  ▼
+//!  tested pose ◄─┴── PoseSampler ◄── SnapshotHistory ◄── ProxyUpdate ◄── Wire ───  bytes
+//!                        ▲
+//!               ViewTime, ViewStamp
+//! ```
+//!
 //! * Identity: [`NetRole`] is the role of a pawn in this app, [`NetId`] its id on the wire.
 //! * Time: [`Tick`] is a whole simulation tick, [`ViewTime`] a tick with a fixed-point fraction. No time is
 //!   sent as a float. [`GameClock`] is real time as slow motion and pauses of the whole game
@@ -21,6 +30,47 @@
 //! * Diagnostics: [`SetupDiagnostics`] collects mistakes in the setup of an app.
 //! * Bit packing: [`Wire`], which `#[derive(Wire)]` implements for inputs, states and messages of
 //!   a game, [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
+//!
+//! # Example
+//!
+//! Two snapshots of a runner are sent, and drawn at a moment between them:
+//!
+//! ```
+//! use bevy::prelude::*;
+//! use bevy_unlag_core::{
+//!     BaseView, BitReader, BitWriter, PoseSampler, ProxyUpdate, Snapshot, SnapshotHistory, Tick, ViewTime,
+//! };
+//!
+//! let mut received = SnapshotHistory::default();
+//! for tick in [Tick(96), Tick(99)] {
+//!     // 6.4 m/s at 64 ticks per second.
+//!     let runner = Snapshot::new(tick, Vec3::X * (0.1 * tick.0 as f32), Vec3::X * 6.4);
+//!     let mut w = BitWriter::default();
+//!     ProxyUpdate::from(runner).write(tick, &mut w);
+//!     // The client. Any bytes are an update or an error.
+//!     let update = ProxyUpdate::read(tick, &mut BitReader::new(&w.finish()))?;
+//!     for snapshot in update.iter() {
+//!         received.insert(*snapshot);
+//!     }
+//! }
+//! let half_way = ViewTime { tick: Tick(97), fraction: 128 };
+//! let pose = received.pose_at(half_way, &PoseSampler::default(), &BaseView::default()).expect("it is known");
+//! assert!((pose.position.x - 9.75).abs() < 0.01);
+//! # Ok::<(), bevy_unlag_core::WireError>(())
+//! ```
+//!
+//! # Features
+//!
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `visibility` | yes | Hides visuals of dead pawns. It needs Bevy's crates for cameras and images; a dedicated server turns it off. |
+//! | `serde_wire` | no | `SerdeWire`: a value with serde as a value with [`Wire`]. |
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/reference/own_models.md` tells how to write a [`MoveModel`] and lists the attributes of
+//! `#[derive(Wire)]`, `book/src/concepts/clocks.md` explains ticks and view times, and `book/src/glossary.md` the
+//! terms.
 
 // `#[derive(Wire)]` names this crate by its own name, also inside of it.
 extern crate self as bevy_unlag_core;

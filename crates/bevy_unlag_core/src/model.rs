@@ -38,6 +38,69 @@ pub struct StepContext {
 ///
 /// All predicted data is in [`State`](Self::State). A step that reads anything but its arguments causes
 /// mispredictions.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::{MoveModel, StepContext, Tick, Wire};
+///
+/// /// A raft: its config is its speed, in metres per second.
+/// #[derive(Resource)]
+/// struct Raft(f32);
+///
+/// /// Both sides simulate what arrives: eight bits for each axis.
+/// #[derive(Wire, Clone, Copy, PartialEq, Default, Debug)]
+/// struct Oars {
+///     #[wire(range = -1.0..=1.0, bits = 8)]
+///     stick: Vec2,
+/// }
+///
+/// /// All that is predicted. The floats of a state are not rounded.
+/// #[derive(Component, Wire, Clone, Copy, PartialEq, Default, Debug)]
+/// struct RaftState {
+///     position: Vec3,
+///     velocity: Vec3,
+/// }
+///
+/// impl MoveModel for Raft {
+///     type Config = Self;
+///     type Input = Oars;
+///     type State = RaftState;
+///     type Event = ();
+///     type Push = ();
+///     type World = ();
+///     type Diagnostics = ();
+///
+///     fn step(
+///         raft: &Self,
+///         state: &RaftState,
+///         oars: &Oars,
+///         ctx: &StepContext,
+///         (): &(),
+///         _: &mut Vec<()>,
+///     ) -> RaftState {
+///         let velocity = Vec3::new(oars.stick.x, 0.0, -oars.stick.y) * raft.0;
+///         RaftState { position: state.position + velocity * ctx.dt, velocity }
+///     }
+///
+///     fn position(state: &RaftState) -> Vec3 {
+///         state.position
+///     }
+///
+///     fn velocity(state: &RaftState) -> Vec3 {
+///         state.velocity
+///     }
+///
+///     /// Nothing is discrete.
+///     fn kind(_: &RaftState) -> u32 {
+///         0
+///     }
+/// }
+///
+/// let ctx = StepContext { tick: Tick(7), dt: 0.5, entity: Entity::PLACEHOLDER, replaying: false };
+/// let forward = Oars { stick: Vec2::Y };
+/// let state = Raft::step(&Raft(3.0), &RaftState::default(), &forward, &ctx, &(), &mut Vec::new());
+/// assert_eq!(state.position, Vec3::new(0.0, 0.0, -1.5));
+/// ```
 #[doc(alias = "UCharacterMovementComponent")]
 #[doc(alias = "PerformMovement")]
 #[doc(alias = "Pmove")]

@@ -10,6 +10,19 @@ use crate::{interpolate::Interpolation, sampler::PoseSampler};
 /// It may be changed at any time; the transition is blended. It is not replicated. The server validates
 /// shots at the pawn according to the same component on its own pawn, so insert it on both sides, or on the
 /// client alone where no shots are validated.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::ProxySmoothing;
+///
+/// /// A ball to dodge: drawn at the server's present, where it is a guess. On both sides.
+/// fn spawn_ball(mut commands: Commands) {
+///     commands.spawn(ProxySmoothing::Simulate);
+/// }
+///
+/// assert!(ProxySmoothing::Hermite.is_played_out());
+/// assert!(!ProxySmoothing::Simulate.is_played_out());
+/// ```
 #[doc(alias = "ENetworkSmoothingMode")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize, Reflect)]
 #[reflect(Component, Debug, Default)]

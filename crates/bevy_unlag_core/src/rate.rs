@@ -11,6 +11,16 @@ use crate::sampler::PoseSampler;
 ///
 /// It is the only setting of these rates: [`SimulationRatePlugin`] sets [`Time<Fixed>`] and the
 /// [`PoseSampler`] by it, and the suite's other plugins read it when they are added.
+///
+/// ```
+/// use bevy_unlag_core::SimulationRate;
+///
+/// let rate = SimulationRate::from_hz(30.0);
+/// assert_eq!(rate.snapshot_ticks, 1);
+/// // More snapshots than by default: one in every second tick of 1/64 s.
+/// let rate = SimulationRate { snapshot_ticks: 2, ..SimulationRate::default() };
+/// assert_eq!(rate.snapshot_interval().as_millis(), 31);
+/// ```
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource)]
 #[doc(alias = "tickrate")]

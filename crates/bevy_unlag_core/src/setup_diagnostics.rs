@@ -83,6 +83,16 @@ impl SetupIssue {
 /// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here with its log line, for tests
 /// and for games that display it; some are logged once for each thing that they concern, such as a model. The suite's
 /// plugins detect the common mistakes themselves, at the cost of a few comparisons per frame.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::SetupDiagnostics;
+///
+/// /// In a test of a game: the setup has no mistake.
+/// fn check_setup(diagnostics: Res<SetupDiagnostics>) {
+///     assert!(diagnostics.all().is_empty(), "{:?}", diagnostics.all());
+/// }
+/// ```
 #[derive(Resource, Clone, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct SetupDiagnostics {

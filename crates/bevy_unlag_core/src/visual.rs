@@ -13,6 +13,18 @@ use crate::{
 /// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
 /// transform is the simulated one. Without visuals the drawn pose is only available as
 /// [`DrawnPose`](crate::DrawnPose).
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::{DrawnPose, VisualOf, Visuals};
+///
+/// /// Gives every pawn that is drawn a visual. It follows the pawn, and is despawned with it.
+/// fn dress(pawns: Query<Entity, (With<DrawnPose>, Without<Visuals>)>, mut commands: Commands) {
+///     for pawn in &pawns {
+///         commands.spawn((VisualOf(pawn), Transform::default()));
+///     }
+/// }
+/// ```
 #[derive(Component, Clone, Copy, Debug, Reflect)]
 #[reflect(Component, Debug)]
 #[relationship(relationship_target = Visuals)]

@@ -1,6 +1,4 @@
-//! Derive macro of the trait `Wire` of `bevy_unlag_core`.
-//!
-//! `bevy_unlag_core` and `bevy_unlag::core` export it beside the trait; depend on one of them.
+#![doc = include_str!("../README.md")]
 
 mod attributes;
 mod core_path;

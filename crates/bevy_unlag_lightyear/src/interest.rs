@@ -38,8 +38,30 @@ pub enum InterestSystems {
 /// it is. [`InterestRule`], [`AlwaysInSight`] and [`SeesEverything`] are the exemptions of a game: teammates, clients
 /// without a living pawn and everything that has not been tested yet are exempt by default.
 ///
-/// Costs about [`InterestConfig::rays_per_tick`] rays a tick at most, beside the look-ups; see the handbook's page on
-/// smoothing.
+/// Costs about [`InterestConfig::rays_per_tick`] rays a tick at most, beside the look-ups.
+///
+/// ```
+/// use bevy::{platform::collections::HashSet, prelude::*};
+/// use bevy_unlag_lightyear::{AlwaysInSight, InterestConfig, InterestPlugin, InterestRule, SightVerdict};
+///
+/// /// On a server, after its other plugins: pawns that dash at 20 m/s.
+/// fn conceal(app: &mut App) {
+///     app.add_plugins(InterestPlugin { config: InterestConfig { max_speed: 20.0, ..default() } });
+/// }
+///
+/// /// Everybody sees the pawn with the flag.
+/// fn take_flag(In(pawn): In<Entity>, mut commands: Commands) {
+///     commands.entity(pawn).insert(AlwaysInSight);
+/// }
+///
+/// /// Nobody sees these pawns, even in plain view.
+/// fn cloak(cloaked: HashSet<Entity>) -> InterestRule {
+///     InterestRule::new(move |pair| match cloaked.contains(&pair.pawn) {
+///         true => SightVerdict::Hide,
+///         false => SightVerdict::ByLevel,
+///     })
+/// }
+/// ```
 #[doc(alias = "fog of war")]
 #[doc(alias = "potentially visible set")]
 #[doc(alias = "anti-wallhack")]

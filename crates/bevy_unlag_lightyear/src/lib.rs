@@ -1,5 +1,13 @@
 //! lightyear transport for the `bevy_unlag` suite.
 //!
+//! ```text
+//!               PreUpdate                                                PostUpdate
+//!  lightyear ─► lightyear_guard ─► mailboxes ─►  fixed schedules  ─► mailboxes ─► budget ─► lightyear
+//!               drops what no      IncomingMoves,                    OutgoingMoves,
+//!               honest peer sends  SnapshotInbox,                    updates of pawns,
+//!                                  Received<M>                       Outbox<M>
+//! ```
+//!
 //! * [`UnlagClientNetPlugin`] and [`UnlagServerNetPlugin`] fill the suite's mailboxes in
 //!   [`PreUpdate`](bevy::app::PreUpdate) and drain them in [`PostUpdate`](bevy::app::PostUpdate).
 //! * [`UnlagProtocolPlugin`] registers channels, messages and replicated components.
@@ -27,6 +35,54 @@
 //!   them, and [`Received`] delivers them.
 //! * `RecordPlugin`, with the feature `record`, records matches into files.
 //! * [`Bandwidth`] counts the traffic of each class of message.
+//!
+//! # Example
+//!
+//! A message of a game, at most four a second from each player. Client and server both register it:
+//!
+//! ```
+//! use bevy::prelude::*;
+//! use bevy_unlag_core::{NetId, Wire};
+//! use bevy_unlag_lightyear::{AddGameMessage, MessageRules, Outbox, Received};
+//!
+//! #[derive(Wire)]
+//! struct OpenDoor {
+//!     door: NetId,
+//! }
+//!
+//! fn protocol(app: &mut App) {
+//!     app.add_game_message::<OpenDoor>(MessageRules::to_server().per_second(4.0));
+//! }
+//!
+//! /// On the client.
+//! fn ask(mut server: Outbox<OpenDoor>) {
+//!     server.send(&OpenDoor { door: NetId(900) });
+//! }
+//!
+//! /// On the server.
+//! fn open(mut asked: MessageReader<Received<OpenDoor>>) {
+//!     for Received { message, .. } in asked.read() {
+//!         info!("{:?} opens", message.door);
+//!     }
+//! }
+//! ```
+//!
+//! # Features
+//!
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `prediction` | yes | Moves, acknowledgements and corrections. With `smoothing` also [`ReplicateSmoothed`] and [`ReplicatePredicted`]. |
+//! | `smoothing` | yes | Snapshots of pawns, clock synchronisation, pawn states and events. |
+//! | `rewind` | yes | The log of sent snapshots, by which rewind validates view times, and [`InterestPlugin`]. |
+//! | `weapons` | yes | Verdicts, tracers, projectiles, held weapons. |
+//! | `record` | no | `RecordPlugin`: recordings of matches on the server. |
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/reference/networking.md` lists settings and registrations; `messages.md`,
+//! `sessions.md`, `interest.md` and `recording.md` beside it are about parts of this crate.
+//! `book/src/concepts/links.md` says what travels when, and `book/src/migration/lightyear.md` how the suite is added to
+//! a lightyear game.
 
 #[cfg(feature = "weapons")]
 mod armed_pawn_states;

@@ -21,6 +21,16 @@ use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked}
 /// Slow motion and a pause (0) of the whole game are set on the server: it announces every change, and its
 /// clients set theirs, also those that join later. A client that sets another speed only has a clock that runs
 /// wrong. The suite is made for speeds up to 1; faster ones than [`MAX`](Self::MAX) count as that.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_lightyear::GameSpeed;
+///
+/// /// On the server: slow motion after the last kill of a round.
+/// fn slow_down(mut speed: ResMut<GameSpeed>) {
+///     speed.0 = 0.3;
+/// }
+/// ```
 #[doc(alias = "TimeDilation")]
 #[doc(alias = "host_timescale")]
 #[derive(Resource, Clone, Copy, Debug, Reflect)]

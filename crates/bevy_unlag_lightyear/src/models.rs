@@ -15,6 +15,9 @@ use crate::{model_index::ModelIndex, names_hash::hash_of_names, pawn::Replicated
 /// simulate the model as well; see `PredictionPlugin` of the prediction crate.
 ///
 /// Costs three bytes more for each pawn that spawns, except for those of the first model.
+///
+/// # Panics
+/// The app panics while it is built, if it has more than 256 models.
 pub struct NetModelPlugin<M>(PhantomData<fn() -> M>);
 
 bevy_unlag_core::marker_impls!(NetModelPlugin<M>);

@@ -30,6 +30,26 @@ const UDP_IP_HEADER: usize = 28;
 ///
 /// When the link ends, held packets are dropped. The link of a host client is not simulated. To switch the
 /// simulation off, set [`LinkConditions::PERFECT`]; removing the component would drop the held packets.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bevy::prelude::*;
+/// use bevy_unlag_lightyear::NetSim;
+/// use link_conditioner::{LinkConditions, LinkPreset};
+///
+/// // 50 ms and 2 % loss each way, for the client's link entity.
+/// let conditions = LinkConditions { latency: Duration::from_millis(50), loss: 0.02, ..default() };
+/// let sim = NetSim::new(7).with(conditions);
+/// assert_eq!(sim.up.latency, Duration::from_millis(50));
+///
+/// /// While the game runs: a named preset.
+/// fn worsen(mut links: Query<&mut NetSim>) -> Result {
+///     let bad = LinkPreset::find("Bad (UE)")?;
+///     links.iter_mut().for_each(|mut sim| sim.apply(bad));
+///     Ok(())
+/// }
+/// ```
 #[doc(alias = "RecvLinkConditioner")]
 #[doc(alias = "NetworkSimulator")]
 #[doc(alias = "net_fakelag")]

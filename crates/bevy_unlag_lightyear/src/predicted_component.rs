@@ -22,6 +22,41 @@ use crate::{
 const RESEND_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Registration of predicted components.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::{CurrentTick, Interpolate, InterpolationSpan, LocalControl, Wire};
+/// use bevy_unlag_lightyear::{ReplicatePredicted, ValueRequest};
+/// use bevy_unlag_prediction::PredictedValue;
+///
+/// #[derive(Component, Wire, Clone, Copy, PartialEq, Debug, Default)]
+/// struct Lamp(bool);
+///
+/// /// A lamp has nothing in between.
+/// impl Interpolate for Lamp {
+///     fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
+///         *from
+///     }
+/// }
+///
+/// /// Client and server call it.
+/// fn protocol(app: &mut App) {
+///     app.replicate_predicted::<Lamp>();
+/// }
+///
+/// /// On the client: the lamp is on in this frame.
+/// fn switch(tick: Res<CurrentTick>, mut own: Query<&mut PredictedValue<Lamp>, With<LocalControl>>) {
+///     for mut lamp in &mut own {
+///         let is_on = lamp.get().0;
+///         lamp.set_local(Lamp(!is_on), tick.0);
+///     }
+/// }
+///
+/// /// On the server, in `NetSystems::ValidateRequests`: no lamps tonight.
+/// fn refuse(mut requests: Query<&mut ValueRequest<Lamp>>) {
+///     requests.iter_mut().for_each(|mut request| request.refuse());
+/// }
+/// ```
 #[doc(alias = "PredictionRegistrationExt")]
 pub trait ReplicatePredicted {
     /// Replicates the component `T` of pawns and lets each pawn's owner change it, with prediction: a lamp,

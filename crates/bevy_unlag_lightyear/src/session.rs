@@ -44,6 +44,17 @@ pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};
 
 /// Reconnect policy of a server, and its reactions to clients with a different setup or a fast clock. May be
 /// changed at any time.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bevy::prelude::*;
+/// use bevy_unlag_lightyear::{SessionConfig, SetupRule};
+///
+/// // On the server: half a minute to come back, and no client with another level or tuning.
+/// let config = SessionConfig { grace: Duration::from_secs(30), setup: SetupRule::Refuse, ..default() };
+/// App::new().insert_resource(config);
+/// ```
 #[doc(alias = "InactivePlayerStateLifeSpan")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]

@@ -25,6 +25,48 @@ use crate::{
 /// [`Input`](Self::Input). All functions must be pure: they may read nothing but their arguments.
 ///
 /// A tuple of two abilities, such as `(Dash, Teleport)`, is an ability as well, and tuples nest.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::Wire;
+/// use bevy_unlag_movement::{CapsuleWith, MoveAbility, Mover};
+///
+/// /// A second jump in the air.
+/// struct DoubleJump;
+///
+/// #[derive(Wire, Clone, Copy, PartialEq, Default, Debug)]
+/// struct JumpState {
+///     held: bool,
+///     used: bool,
+/// }
+///
+/// impl MoveAbility for DoubleJump {
+///     type Param = ();
+///     /// The body's own jump button is enough.
+///     type Input = ();
+///     type State = JumpState;
+///     type Event = ();
+///     type Cue = ();
+///
+///     fn begin(_: &(), state: &mut JumpState, _: &(), mover: &mut Mover<'_, '_, '_>, _: &mut Vec<()>) {
+///         let jump = mover.input().jump;
+///         if mover.state().is_grounded() {
+///             state.used = false;
+///         } else if jump && !state.held && !state.used {
+///             state.used = true;
+///             mover.set_velocity(mover.velocity().with_y(6.0));
+///         }
+///         state.held = jump;
+///     }
+///
+///     fn kind(state: &JumpState) -> u32 {
+///         u32::from(state.used)
+///     }
+/// }
+///
+/// /// The movement model.
+/// type Jumper = CapsuleWith<DoubleJump>;
+/// ```
 #[doc(alias = "FLAG_Custom_0")]
 #[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait MoveAbility: Send + Sync + Sized + 'static {

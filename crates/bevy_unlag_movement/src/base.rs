@@ -35,6 +35,25 @@ impl BaseId {
 /// the game become part of that function: the commands of [`MovementBase::move_to`], and the poses of a
 /// [`RecordedBase`]. [`MovementPlugin`](crate::MovementPlugin) writes the entity's `Transform` from it, except for a
 /// [`RecordedBase`] on the server.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_rapier3d::prelude::Collider;
+/// use bevy_unlag_movement::{BaseId, MovementBase};
+///
+/// /// A lift, on client and server.
+/// fn spawn_lift(mut commands: Commands) {
+///     let home = Isometry3d::from_xyz(0.0, 0.1, -8.0);
+///     commands.spawn((MovementBase::scheduled(BaseId(1), home), Collider::cuboid(1.5, 0.1, 1.5)));
+/// }
+///
+/// /// Calls it, on the server alone: 4 m up at 2 m/s.
+/// fn call_lift(mut bases: Query<&mut MovementBase>) {
+///     for mut base in bases.iter_mut().filter(|base| base.id == BaseId(1)) {
+///         base.move_to(Isometry3d::from_xyz(0.0, 4.1, -8.0), 2.0);
+///     }
+/// }
+/// ```
 #[doc(alias = "FBasedMovementInfo")]
 #[doc(alias = "func_train")]
 #[doc(alias = "moving platform")]

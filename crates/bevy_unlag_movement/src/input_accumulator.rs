@@ -11,6 +11,19 @@ use crate::input::CapsuleInput;
 /// Several sources may write in one frame, such as keys, a gamepad and a script: axes and turns add up, and a
 /// button is down if it is down for any of them. Each source writes in every frame;
 /// [`end_frame`](Self::end_frame) releases what is not written again.
+///
+/// ```
+/// use bevy_unlag_movement::InputAccumulator;
+///
+/// let mut input = InputAccumulator::default();
+/// input.jump(true);
+/// input.end_frame();
+/// input.jump(false);
+/// input.end_frame();
+/// // Both frames were before the tick, which still jumps.
+/// assert!(input.take_input().jump);
+/// assert!(!input.take_input().jump);
+/// ```
 #[doc(alias = "ConsumeMovementInputVector")]
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]

@@ -6,6 +6,15 @@
 //! server correction. Equal arguments give bit-identical results, in any spawn order and on all machines
 //! with the same processor architecture that run the same build.
 //!
+//! ```text
+//!  devices, scripts ─► InputAccumulator ─► CapsuleInput ─┐
+//!                                                        ▼
+//!             CapsuleConfig, MoveAbility ─► CapsuleModel::step ─► CapsuleState, MoveEvent
+//!                                                        ▲              │
+//!  rapier colliders, MovementBase, MoveVolume ─► MoverWorld             ▼
+//!                                                           the state of the next tick
+//! ```
+//!
 //! * [`CapsuleConfig`] is the tuning, [`CapsuleInput`] the input of one tick, [`CapsuleState`] the
 //!   predicted state and [`MoveEvent`] an event of a step.
 //! * [`InputAccumulator`] turns per-frame input into one input per tick.
@@ -18,15 +27,51 @@
 //!   A new collider counts at once, without a step of rapier.
 //! * [`MovementPlugin`] sets everything up; [`LocalMovesPlugin`] steps pawns without a network.
 //!
+//! # Example
+//!
+//! A pawn falls onto a floor and walks along it for a second:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use bevy::{prelude::*, time::TimeUpdateStrategy};
+//! use bevy_rapier3d::prelude::Collider;
+//! use bevy_unlag_core::MoveInput;
+//! use bevy_unlag_movement::{CapsuleInput, CapsuleModel, CapsuleState, LocalMovesPlugin, MovementPlugin};
+//!
+//! let mut app = App::new();
+//! app.add_plugins((MinimalPlugins, TransformPlugin))
+//!     .add_plugins((MovementPlugin, LocalMovesPlugin::<CapsuleModel>::default()))
+//!     // Two frames a tick, whatever the real time.
+//!     .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(7_812)));
+//! let world = app.world_mut();
+//! world.spawn((Collider::cuboid(50.0, 0.5, 50.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+//! let forward = CapsuleInput { forward: 127, ..default() };
+//! let pawn = world.spawn((CapsuleState::at(Vec3::Y * 0.2), MoveInput::<CapsuleModel>(forward))).id();
+//!
+//! app.finish();
+//! app.cleanup();
+//! for _ in 0..256 {
+//!     app.update();
+//! }
+//! let state = app.world().get::<CapsuleState>(pawn).expect("the pawn");
+//! // Forwards is -Z, and the top speed 6 m/s.
+//! assert!(state.position.z < -5.0, "{state:?}");
+//! assert!(state.position.y.abs() < 0.1, "{state:?}");
+//! ```
+//!
 //! # Features
 //!
-//! None is on by default.
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `kart` | no | `KartModel`, a second model on the same sweeps, with throttle and steering; see `KartConfig`. It needs `KartPlugin`. |
+//! | `gizmos` | no | `MoverGizmosPlugin`, a debug view of pawns. |
+//! | `rapier_controller` | no | `MoverBackend` in `CapsuleConfig::backend`, which selects rapier's character controller for comparison. |
 //!
-//! * `kart`: `KartModel`, a second model on the same sweeps, with throttle and steering; see `KartConfig`.
-//!   It needs `KartPlugin`.
-//! * `rapier_controller`: `MoverBackend` in `CapsuleConfig::backend`, which selects rapier's character
-//!   controller for comparison.
-//! * `gizmos`: `MoverGizmosPlugin`, a debug view of pawns.
+//! # In the book
+//!
+//! In the repository, `book/src/reference/capsule.md` lists the tuning with units and defaults; `abilities.md`,
+//! `bases_and_volumes.md` and `kart.md` beside it are about the rest of this crate.
 
 pub mod abilities;
 mod ability;

@@ -33,6 +33,20 @@ pub enum GravityField {
 /// Region that changes how pawns move while the middle of their standing capsule is inside. Its shape is
 /// the collider on the same entity, which then blocks no pawn, whether it is a sensor or not. Unreal's
 /// `APhysicsVolume`.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_rapier3d::prelude::Collider;
+/// use bevy_unlag_movement::{MoveVolume, VolumeId};
+///
+/// /// A pool and a jump pad, on client and server.
+/// fn spawn_volumes(mut commands: Commands) {
+///     let pool = MoveVolume::water(VolumeId(1));
+///     commands.spawn((pool, Collider::cuboid(5.0, 1.5, 5.0), Transform::from_xyz(10.0, -1.5, 0.0)));
+///     let pad = MoveVolume { launch: Some(Vec3::Y * 12.0), ..MoveVolume::trigger(VolumeId(2)) };
+///     commands.spawn((pad, Collider::cuboid(1.0, 0.2, 1.0), Transform::from_xyz(-10.0, 0.2, 0.0)));
+/// }
+/// ```
 #[derive(Component, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Component, Debug)]
 #[doc(alias = "APhysicsVolume")]

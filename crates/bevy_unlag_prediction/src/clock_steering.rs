@@ -11,6 +11,25 @@ use bevy::prelude::*;
 ///
 /// A Kalman filter estimates the remainder and its rate of change, the drift. The drift is made up for at once, within
 /// about a second after joining; an offset that has accumulated until then is brought back slowly.
+///
+/// With a transport of one's own:
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_prediction::ClockSteering;
+///
+/// /// In `First`, before Bevy's `TimeSystems`.
+/// fn steer(steering: Res<ClockSteering>, mut time: ResMut<Time<Virtual>>) {
+///     time.set_relative_speed(steering.speed as f32);
+/// }
+///
+/// let mut app = App::new();
+/// app.add_plugins(MinimalPlugins)
+///     .init_resource::<ClockSteering>()
+///     .add_systems(First, steer.before(bevy::time::TimeSystems));
+/// app.update();
+/// assert_eq!(app.world().resource::<Time<Virtual>>().relative_speed(), 1.0);
+/// ```
 #[doc(alias = "time dilation")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]

@@ -3,6 +3,16 @@
 //! The owner's client simulates and saves its moves immediately. The server simulates the same moves and
 //! acknowledges or corrects them, and the client replays its unacknowledged moves after a correction.
 //!
+//! ```text
+//!  client                                                    server
+//!
+//!  MoveInput ─► step ─► SavedMoves ─► OutgoingMoves  ═════►  IncomingMoves ─► MoveQueue ─► step
+//!                           ▲                                                               │
+//!           state, replay ──┴──── IncomingMoveAcks  ◄═════  OutgoingMoveAcks ◄── compare ◄──┤
+//!                           │                                                               ▼
+//!                     VisualOffset                                                   PublishedState
+//! ```
+//!
 //! Everything is generic over a [`MoveModel`](bevy_unlag_core::MoveModel). The crate contains no networking: mailbox
 //! components ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingMoveAcks`], [`IncomingMoveAcks`]) hold encoded messages,
 //! to be carried by a transport, a lossy link of a test or a fuzzer.
@@ -14,6 +24,98 @@
 //!   budget, compares the result and sends an acknowledgement, with the whole state if the client differs.
 //! * On the client, an acknowledgement removes saved moves. A correction sets the state, replays the moves
 //!   after it and hides the difference with a [`VisualOffset`](bevy_unlag_core::VisualOffset).
+//! * [`PredictedValue`] is for a value beside the moves that a player changes and the server confirms.
+//! * [`PredictionStats`] counts corrections and their causes.
+//!
+//! # Example
+//!
+//! A model of a slider, a client that predicts it, and a server, connected by moving the bytes:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use bevy::{prelude::*, time::TimeUpdateStrategy};
+//! use bevy_unlag_core::{MoveInput, MoveModel, StepContext, Wire};
+//! use bevy_unlag_prediction::{
+//!     AuthorityPawn, AutonomousPawn, IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves,
+//!     PredictionPlugin,
+//! };
+//!
+//! #[derive(Resource)]
+//! struct Slider;
+//!
+//! #[derive(Wire, Clone, Copy, PartialEq, Default, Debug)]
+//! struct Wish {
+//!     right: bool,
+//! }
+//!
+//! #[derive(Component, Wire, Clone, Copy, PartialEq, Default, Debug)]
+//! struct Place(f32);
+//!
+//! impl MoveModel for Slider {
+//!     type Config = Self;
+//!     type Input = Wish;
+//!     type State = Place;
+//!     type Event = ();
+//!     type Push = ();
+//!     type World = ();
+//!     type Diagnostics = ();
+//!
+//!     fn step(_: &Self, place: &Place, wish: &Wish, ctx: &StepContext, (): &(), _: &mut Vec<()>) -> Place {
+//!         Place(place.0 + if wish.right { ctx.dt } else { 0.0 })
+//!     }
+//!
+//!     fn position(place: &Place) -> Vec3 {
+//!         Vec3::X * place.0
+//!     }
+//!
+//!     fn velocity(_: &Place) -> Vec3 {
+//!         Vec3::ZERO
+//!     }
+//!
+//!     fn kind(_: &Place) -> u32 {
+//!         0
+//!     }
+//! }
+//!
+//! fn app() -> App {
+//!     let mut app = App::new();
+//!     app.add_plugins((MinimalPlugins, TransformPlugin, PredictionPlugin::<Slider>::default()))
+//!         .insert_resource(Slider)
+//!         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(15_625)));
+//!     app
+//! }
+//!
+//! let (mut client, mut server) = (app(), app());
+//! let wish = MoveInput::<Slider>(Wish { right: true });
+//! let own = client.world_mut().spawn((Place::default(), wish, AutonomousPawn::<Slider>::default())).id();
+//! let pawn = server.world_mut().spawn((Place::default(), AuthorityPawn::<Slider>::default())).id();
+//!
+//! for _ in 0..128 {
+//!     client.update();
+//!     let moves = std::mem::take(&mut client.world_mut().get_mut::<OutgoingMoves>(own).expect("a mailbox").0);
+//!     let mut inbox = server.world_mut().get_mut::<IncomingMoves>(pawn).expect("a mailbox");
+//!     moves.into_iter().for_each(|bytes| inbox.deliver(bytes));
+//!     server.update();
+//!     let acks = std::mem::take(&mut server.world_mut().get_mut::<OutgoingMoveAcks>(pawn).expect("a mailbox").0);
+//!     let mut inbox = client.world_mut().get_mut::<IncomingMoveAcks>(own).expect("a mailbox");
+//!     acks.into_iter().for_each(|bytes| inbox.deliver(bytes));
+//! }
+//! // Two seconds at 1 m/s, without the first moments.
+//! let place = server.world().get::<Place>(pawn).expect("the state");
+//! assert!(place.0 > 1.0, "{place:?}");
+//! ```
+//!
+//! # Features
+//!
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `gizmos` | no | `CorrectionViewPlugin`, a debug view of corrections. |
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/concepts/prediction.md` explains how it works, and `book/src/reference/prediction.md`
+//! lists every setting.
 
 mod ack;
 mod cause;

@@ -31,6 +31,19 @@ pub struct SavedMove<M: MoveModel> {
 /// Unacknowledged moves, oldest first. When the list is full, the oldest are dropped and counted in
 /// [`PredictionStats::dropped_moves`](crate::PredictionStats::dropped_moves). The remaining ones can still be
 /// replayed, and a correction older than them starts from the server's state.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::MoveModel;
+/// use bevy_unlag_prediction::SavedMoves;
+///
+/// /// On a client: how far its player is ahead of what the server has confirmed.
+/// fn print_unconfirmed<M: MoveModel>(own: Single<&SavedMoves<M>>) {
+///     let Some((first, last)) = own.iter().next().zip(own.iter().next_back()) else { return };
+///     let metres = M::position(&first.start).distance(M::position(&last.result));
+///     println!("{} moves, {metres:.2} m; acknowledged up to {:?}", own.len(), own.last_acked());
+/// }
+/// ```
 #[doc(alias = "FNetworkPredictionData_Client_Character")]
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Default, type_path = false)]

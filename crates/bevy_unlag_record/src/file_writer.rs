@@ -53,6 +53,10 @@ pub(crate) struct FileWriter {
 }
 
 impl FileWriter {
+    /// Creates a file that begins with the setup. An existing one is overwritten.
+    ///
+    /// # Errors
+    /// The setup is too large, or the operating system refuses; the text has the path.
     pub fn create(path: &Path, setup: &RecordSetup) -> io::Result<Self> {
         let start = file_start(setup)?;
         let mut file = File::create(path)
@@ -63,6 +67,9 @@ impl FileWriter {
     }
 
     /// Appends a chunk, and waits until it is on the disk: it survives a loss of power from then on.
+    ///
+    /// # Errors
+    /// Those of the disk.
     pub fn append(&mut self, header: ChunkHeader, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         sync(&self.file)?;
@@ -73,6 +80,9 @@ impl FileWriter {
     }
 
     /// Appends the index. A file whose index is too large for a chunk has none, and is read like one that was cut.
+    ///
+    /// # Errors
+    /// Those of the disk.
     pub fn close(mut self) -> io::Result<()> {
         let last = self.index.len() / INDEX_ENTRY_BYTES;
         if let Some((_, chunk)) = encode(ChunkKind::Index, &self.index, last as u32, (Tick(0), Tick(0))) {

@@ -1,5 +1,15 @@
 //! Recordings of networked matches, for Bevy's suite `bevy_unlag` and any other transport.
 //!
+//! ```text
+//!  in every tick of a server                       a thread of its own
+//!
+//!  updates of pawns, recipients ─┐                      ┌─► file
+//!  moves, acknowledgements ──────┼─► MatchRecorder ─► chunks ─► ring of the last seconds
+//!  shots, views, marks ──────────┘
+//!
+//!                                                  file ─► Recording ─► Segment ─► PlayerScreen ─► poses
+//! ```
+//!
 //! * A [`MatchRecorder`] takes what a server knows, tick by tick: updates of pawns and who was sent them, moves,
 //!   acknowledgements, views, shots with their verdicts, marks of the game. A thread of its own compresses and writes
 //!   it, into a file, a ring of the last seconds in memory, or both.
@@ -8,6 +18,8 @@
 //! * A [`Segment`] is what one chunk contains; it needs no other. A [`PlayerScreen`] is what one player's screen had
 //!   received: it gives the pose of each pawn at any view time, bit for bit as the live screen drew it.
 //! * Updates and inputs are packed by [`Wire`](bevy_unlag_core::Wire), exactly as they were sent.
+//!
+//! # Example
 //!
 //! ```
 //! use bevy_unlag_core::Tick;
@@ -32,6 +44,11 @@
 //! # std::fs::remove_file(&path)?;
 //! # Ok::<(), bevy_unlag_record::RecordError>(())
 //! ```
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/reference/recording.md` describes what is recorded, the file format, and the costs.
+//! `RecordPlugin` of `bevy_unlag_lightyear` records a match without further code.
 
 mod chunk;
 mod crc;

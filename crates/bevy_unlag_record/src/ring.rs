@@ -55,6 +55,9 @@ impl Ring {
     }
 
     /// Writes all segments into a file. Returns its bytes, without the index.
+    ///
+    /// # Errors
+    /// Those of [`FileWriter`].
     pub fn save(&self, path: &Path, setup: &RecordSetup) -> io::Result<u64> {
         let mut file = FileWriter::create(path, setup)?;
         for (header, bytes) in &self.segments {

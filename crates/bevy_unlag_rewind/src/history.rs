@@ -20,6 +20,29 @@ const MAX_OLD_SETS: usize = 8;
 
 /// Authoritative poses, limb poses and earlier hit boxes of a pawn. Its [`PublishedPath`] holds the snapshots
 /// that were sent to clients.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bevy::{prelude::*, time::TimeUpdateStrategy};
+/// use bevy_unlag_core::NetId;
+/// use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
+/// use bevy_unlag_rewind::{FrameHistory, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
+///
+/// let mut app = App::new();
+/// app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<CapsuleModel>::default()))
+///     .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_micros(15_625)));
+/// app.finish();
+/// app.cleanup();
+/// let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
+/// let pawn = app.world_mut().spawn((NetId(1), CapsuleState::at(Vec3::Y), body)).id();
+/// for _ in 0..60 {
+///     app.update();
+/// }
+/// let history = app.world().get::<FrameHistory>(pawn).expect("its history");
+/// // 400 ms are 25.6 ticks; the frame before them is kept as well.
+/// assert_eq!(history.frames().len(), 27);
+/// ```
 #[doc(alias = "LagCompensationHistory")]
 #[derive(Component, Clone, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]

@@ -20,6 +20,19 @@ use record::SetRecord;
 ///
 /// Serialised, a shape that is not a box, ball or capsule becomes its bounding box. Files that people write
 /// are [`HitBoxFile`](crate::HitBoxFile)s.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_rapier3d::prelude::Collider;
+/// use bevy_unlag_rewind::{BodyBounds, HitBox, HitBoxes, HitGroup};
+///
+/// // A drone: a hull, and a sensor on top of it that counts as its head.
+/// let hull = HitBox::new(0, HitGroup::Body, Collider::ball(0.5));
+/// let sensor = HitBox::new(0, HitGroup::Head, Collider::ball(0.15)).at(Isometry3d::from_xyz(0.0, 0.6, 0.0));
+/// let drone = HitBoxes::new([hull, sensor], BodyBounds::ball(0.8));
+/// assert_eq!(drone.boxes().len(), 2);
+/// assert!(drone.head_first());
+/// ```
 #[doc(alias = "mstudiohitboxset_t")]
 #[derive(Component, Clone, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 #[reflect(Component, Debug, from_reflect = false)]

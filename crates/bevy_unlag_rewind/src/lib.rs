@@ -1,6 +1,16 @@
 //! Server-side rewind (lag compensation): the server keeps a history of every pawn and poses pawns for a
 //! hit test as the shooter's screen showed them.
 //!
+//! ```text
+//!  in every tick:  states ─► FrameHistory          snapshots sent ─► PublishedPath
+//!                                │                                         │
+//!                                └──────────────► RewindTable ◄────────────┘
+//!                                                      │
+//!  a shot:  view time ─► ViewTimeValidator ─► RewindQuery::at ─► Rewound::cast_ray ─► TargetHit, Miss
+//!                          RewindLimits             ▲
+//!                                           HitBoxes, Occluder, level
+//! ```
+//!
 //! * [`HitBoxes`] hold a pawn's limbs as rapier collider shapes, each in a [`HitGroup`]. They never enter
 //!   the physics world, so no live collider is moved for a shot.
 //! * Limb poses come from a [`LimbRig`](bevy_unlag_core::LimbRig), or from the [`LimbNodes`] of an
@@ -17,13 +27,35 @@
 //! * [`DrawnQuery`] is the client's counterpart: it casts the same ray against what the local screen last
 //!   showed.
 //!
+//! # Example
+//!
+//! A system of a server that tests a shot against what the shooter's screen showed at a view time:
+//!
+//! ```
+//! use bevy::prelude::*;
+//! use bevy_unlag_core::ViewTime;
+//! use bevy_unlag_rewind::{QueryView, RewindFilter, RewindQuery, RewindTime};
+//!
+//! fn shoot(query: RewindQuery, shooter: Entity, eye: Vec3, look: Vec3, seen: ViewTime) {
+//!     let Ok(then) = query.at(RewindTime::View(QueryView::from(seen))) else { return };
+//!     match then.with_filter(RewindFilter::exclude(shooter)).cast_ray(eye, look, 200.0) {
+//!         Ok(hit) => info!("{:?} of {:?}, {:.1} m away", hit.group, hit.target, hit.distance),
+//!         Err(miss) => info!("missed: {miss:?}"),
+//!     }
+//! }
+//! ```
+//!
 //! # Features
 //!
-//! None is on by default.
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `gizmos` | no | `RewindViewPlugin`, a debug view of shots. |
+//! | `moved_colliders` | no | `RewindBackend`, which selects ray casts that move colliders there and back, as in most tutorials, for comparison. |
 //!
-//! * `moved_colliders`: `RewindBackend`, which selects ray casts that move colliders there and back, as in
-//!   most tutorials, for comparison.
-//! * `gizmos`: `RewindViewPlugin`, a debug view of shots.
+//! # In the book
+//!
+//! In the repository, `book/src/concepts/rewind.md` explains how it works, `book/src/reference/rewind.md` lists every
+//! setting and the file format of hit boxes, and `book/src/concepts/trust.md` says what a cheat can gain.
 
 mod body_bounds;
 mod bounding_spheres;

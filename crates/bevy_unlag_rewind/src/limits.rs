@@ -22,6 +22,24 @@ pub enum RewindMode {
 
 /// Limits on how far back a shot may reach. The resource applies to every query without limits of its
 /// own; a weapon or a game mode may pass its own in [`QueryView::limits`](crate::QueryView::limits).
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bevy::prelude::*;
+/// use bevy_unlag_rewind::{CoverProtection, RewindLimits};
+///
+/// /// On the server: players on bad links must lead, and players in cover are safe sooner.
+/// fn strict_limits() -> RewindLimits {
+///     RewindLimits {
+///         max_age: Duration::from_millis(250),
+///         cover: Some(CoverProtection::default()),
+///         ..default()
+///     }
+/// }
+///
+/// App::new().insert_resource(strict_limits());
+/// ```
 #[doc(alias = "sv_maxunlag")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[reflect(Resource, Debug, Default)]

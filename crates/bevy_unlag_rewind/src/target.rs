@@ -213,6 +213,9 @@ impl HeadPriorityHit {
     /// Returns the final hit, given the first world hit within [`reach`](Self::reach). World geometry in
     /// front of the whole target blocks the hit; geometry between the first box and the head leaves the
     /// hit on the first box.
+    ///
+    /// # Errors
+    /// [`Miss::Blocked`].
     pub fn before(self, wall: Option<WorldHit>) -> Result<TargetHit, Miss> {
         let Self { hit, front } = self;
         match (wall, front) {

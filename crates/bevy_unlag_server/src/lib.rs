@@ -1,5 +1,13 @@
 //! Operation of dedicated servers: life cycle, signals, watchdog, metrics, admin commands.
 //!
+//! ```text
+//!  SIGTERM, SIGINT ─► SignalPlugin ─┐
+//!  admin command ───► AdminPlugin ──┼─► ServerState: Starting ─► Ready ─► Allocated ─► Draining ─► Stopped
+//!  the game ────────────────────────┘        │
+//!                                            ├─► players: nobody joins, the others know how much time is left
+//!  WatchdogPlugin ─► ServerHealth ───────────┴─► MetricsPlugin ─► Prometheus, health checks
+//! ```
+//!
 //! * [`ServerLifeCyclePlugin`]: the resource [`ServerState`], which games read and write. A drain lets nobody in,
 //!   informs the players, and ends the app.
 //! * [`SignalPlugin`]: SIGTERM and SIGINT start a drain, SIGHUP reloads. [`StopSignal`] is for programs that are no
@@ -10,6 +18,39 @@
 //!   `RequestServer` on the loopback interface.
 //! * [`TickRunnerPlugin`]: one update in each tick, which halves what a small match costs.
 //! * [`say`] and [`say_error`] print lines that may be lost: a closed terminal or a full disk ends no server.
+//!
+//! # Example
+//!
+//! A server that ends a drain when its match is over:
+//!
+//! ```
+//! use bevy::prelude::*;
+//! use bevy_unlag_server::{LifeCycleConfig, ServerLifeCyclePlugin, ServerState, TickRunnerPlugin, WatchdogPlugin};
+//!
+//! /// The last round is over.
+//! fn end_match(mut state: ResMut<ServerState>) {
+//!     if *state == ServerState::Draining {
+//!         *state = ServerState::Stopped;
+//!     }
+//! }
+//!
+//! let mut app = App::new();
+//! app.add_plugins((MinimalPlugins, TickRunnerPlugin, ServerLifeCyclePlugin, WatchdogPlugin))
+//!     .insert_resource(LifeCycleConfig { wait_for_match: true, ..default() })
+//!     .add_systems(Update, end_match);
+//! ```
+//!
+//! # Features
+//!
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `metrics` | no | `MetricsPlugin`: metrics and health over HTTP. |
+//! | `admin` | no | `AdminPlugin`: the local admin command. |
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/operations/` describes a server in operation, and `book/src/reference/server.md` lists
+//! every setting.
 
 #[cfg(feature = "admin")]
 mod admin;

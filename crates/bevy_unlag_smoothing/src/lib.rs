@@ -1,5 +1,14 @@
 //! Snapshot interpolation of remote pawns with an adaptive playout delay and cubic Hermite curves.
 //!
+//! ```text
+//!  server:  state of a tick ─► PublishedPath ─► ProxyUpdate ═══► transport
+//!
+//!  client:  transport ═══► SnapshotInbox ─► SnapshotHistory ─► PoseSampler ─► DrawnPose ─► visual
+//!                               │                                  ▲              ▲
+//!                               └─ arrival times ─► PlayoutClock ──┘         VisualOffset
+//!                                                    view time             blends jumps
+//! ```
+//!
 //! * The network integration writes [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s to a pawn's
 //!   [`SnapshotInbox`].
 //! * A [`PlayoutClock`] learns from their arrival times how large the playout delay (interpolation delay)
@@ -14,6 +23,8 @@
 //! * A pawn that is [`OutOfSight`] is not drawn.
 //! * [`SmoothedComponentPlugin`] interpolates components of the game in the same way.
 //!
+//! # Example
+//!
 //! ```
 //! use bevy::prelude::*;
 //! use bevy_unlag_core::NetRole;
@@ -24,6 +35,11 @@
 //! app.world_mut().spawn((NetRole::SimulatedProxy, SnapshotInbox::default()));
 //! app.update();
 //! ```
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/concepts/smoothing.md` explains how it works, and `book/src/reference/smoothing.md`
+//! lists every setting.
 
 mod arrival_stats;
 mod clock;

@@ -1,5 +1,15 @@
 //! Tests of networked games: a server and its clients in one thread, on stepped time and seeded links.
 //!
+//! ```text
+//!                      SteppedApps::run: frames in the order in which they are due
+//!                       │                         │                        │
+//!                  server app                client app 0             client app 1
+//!                       │ ◄──── NetSim, seed ───► │                        │
+//!                       │ ◄──── NetSim, seed ────────────────────────────► │
+//!                       ▼                         ▼                        ▼
+//!                    traces                    traces ── first_difference ─► the move that differs
+//! ```
+//!
 //! * [`headless_app`] creates an app with the Bevy plugins that a game without a window needs; [`finish`]
 //!   prepares any app for stepping.
 //! * [`listen`] and [`join`] connect apps within one process, netcode handshake included, through a simulated
@@ -10,6 +20,8 @@
 //!   that client and server do not agree about.
 //! * [`assert_wire`] checks the form of an input, a state or a message on the wire, derived or written by
 //!   hand.
+//!
+//! # Example
 //!
 //! A complete test of a game of one's own:
 //!
@@ -46,6 +58,11 @@
 //! assert_eq!(first_difference(&server[&NetId(1)], &client[&NetId(1)], 0.01), None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/reference/testkit.md` lists the functions, and `book/src/recipes/links_and_tests.md`
+//! has tests of games; `recipes/tests/` are some fifty such tests.
 
 mod apps;
 mod in_process;

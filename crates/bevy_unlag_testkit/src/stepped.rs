@@ -43,6 +43,35 @@ impl Client {
 
 /// A server and its clients. Each app has its own frame time, and frames run in the order in which they are
 /// due: the server's first, then the clients' by index.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bevy::prelude::*;
+/// use bevy_unlag::{link_conditioner::LinkPreset, prelude::*};
+/// use bevy_unlag_testkit::{SteppedApps, headless_app};
+///
+/// let mut server = headless_app();
+/// server.add_plugins(UnlagServerPlugins::default());
+/// server.add_observer(|joined: On<PlayerJoined>, mut commands: Commands| {
+///     commands.spawn((SoldierPawn, player_pawn(joined.link, joined.peer)));
+/// });
+/// let mut client = headless_app();
+/// client.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()));
+///
+/// let mut game = SteppedApps::new(server);
+/// game.join(client, LinkPreset::find("Average (UE)")?)?;
+/// let has_pawn = |game: &mut SteppedApps| {
+///     let world = game.clients[0].world_mut();
+///     world.query_filtered::<(), With<LocalControl>>().iter(world).count() == 1
+/// };
+/// assert!(game.run_until(Duration::from_secs(5), has_pawn), "no pawn of its own");
+/// // The client's machine pauses for a third of a second.
+/// game.stall_client(0, Duration::from_millis(300));
+/// game.run(Duration::from_secs(1));
+/// assert!(has_pawn(&mut game));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct SteppedApps {
     /// The server app. Its frame time is a tick.
     pub server: App,

@@ -10,6 +10,14 @@ use crate::{friendly_fire::FriendlyFire, hit_claims::HitClaims};
 
 /// Server rules for accepting shots, for all weapons. Clients show their own shots by some of them: a transport
 /// sends those as [`ScreenRules`], so it is enough to set and change the rules on the server.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_weapons::{FireRules, FriendlyFire};
+///
+/// // On the server.
+/// App::new().insert_resource(FireRules { friendly_fire: FriendlyFire::PassThrough, ..default() });
+/// ```
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct FireRules {

@@ -1,6 +1,20 @@
 //! Weapons: data-driven definitions, firing inside the predicted movement tick, and lag-compensated hit
 //! validation on the server.
 //!
+//! ```text
+//!  shooter's client                                  server                              other clients
+//!
+//!  WeaponControls, Aim
+//!         │
+//!  WeaponExtension::step ────── move ──────────────► WeaponExtension::step
+//!         │                                                  │
+//!  ShotFired                                           rewind, FireRules
+//!  muzzle flash, tracer                                      │
+//!         ◄────────────────── ShotVerdict ───────────────────┼─────────── Tracer ──────► tracer
+//!                                                            ▼
+//!                                                   Damage ─► HealthPlugin ─► Died
+//! ```
+//!
 //! * An [`Arsenal`] holds the weapon definitions: rays, pellets, projectiles, melee arcs and beams, each with
 //!   its fire mode, rate, spread, recoil, ammunition and damage.
 //! * [`WeaponExtension`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): the held weapon, ammunition
@@ -22,6 +36,51 @@
 //!
 //! No message carries a damage figure, and a client's hit claim is never proof: clients send what their
 //! screen showed, and the server traces the shot itself. See [`HitClaims`] for how much a claim can count.
+//!
+//! # Example
+//!
+//! The weapons of a game, and a system of its server that reacts to hits:
+//!
+//! ```
+//! use bevy::prelude::*;
+//! use bevy_unlag_weapons::{Arsenal, Damage, RonFile, WeaponId};
+//!
+//! /// Headshots, for an announcer.
+//! fn announce(mut hits: MessageReader<Damage>) {
+//!     for hit in hits.read() {
+//!         info!("{:?} hit {:?} for {:.0}", hit.shooter, hit.target, hit.amount);
+//!     }
+//! }
+//!
+//! let arsenal = Arsenal::from_ron(r#"[
+//!     (
+//!         name: "carbine",
+//!         shot: Ray(range: 150.0),
+//!         mode: Auto,
+//!         interval: 0.1,
+//!         ammo: (magazine: 30, reserve: 90, reload: Magazine(time: 2.0)),
+//!         damage: (head: 60.0, body: 25.0, limb: 18.0),
+//!     ),
+//! ]"#)?;
+//! assert_eq!(arsenal.named("carbine"), Some(WeaponId(0)));
+//!
+//! // Insert the same arsenal on client and server.
+//! let mut app = App::new();
+//! app.insert_resource(arsenal).add_message::<Damage>().add_systems(Update, announce);
+//! app.update();
+//! # Ok::<(), bevy_unlag_weapons::RonError>(())
+//! ```
+//!
+//! # Features
+//!
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `gizmos` | no | `ShotViewPlugin`, a debug view of shots. |
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/reference/weapons.md` lists every field of a weapon, the rules and the events;
+//! `book/src/recipes/weapons_and_rules.md` has tasks such as friendly fire or a grenade.
 
 mod aim;
 mod arsenal;

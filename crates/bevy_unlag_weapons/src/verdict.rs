@@ -259,6 +259,24 @@ pub struct ShotResolved {
 }
 
 /// Damage of a shot to one target, for the game to apply; written on the server, once per target of a shot.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_weapons::Damage;
+///
+/// /// Armour in points, of a game without `HealthPlugin`.
+/// #[derive(Component)]
+/// struct Armour(f32);
+///
+/// /// On the server, in any schedule.
+/// fn wear_down(mut hits: MessageReader<Damage>, mut pawns: Query<&mut Armour>) {
+///     for hit in hits.read() {
+///         if let Ok(mut armour) = pawns.get_mut(hit.target) {
+///             armour.0 -= hit.amount;
+///         }
+///     }
+/// }
+/// ```
 #[derive(Message, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Message, Debug)]
 #[doc(alias = "FDamageEvent")]

@@ -21,6 +21,15 @@ impl WeaponId {
 /// A weapon definition, the same on client and server. Only the server reads its damage.
 ///
 /// Units are metres, seconds and degrees. All times are rounded to ticks.
+///
+/// ```
+/// use bevy_unlag_weapons::{Ammo, Arsenal, FireMode, Weapon, WeaponId};
+///
+/// let smg = Weapon { name: "smg".to_owned(), mode: FireMode::Auto, interval: 0.06, ..Weapon::rifle() };
+/// let arsenal = Arsenal::new(vec![Weapon::rifle(), smg])?;
+/// assert_eq!(arsenal.named("smg"), Some(WeaponId(1)));
+/// # Ok::<(), bevy_unlag_weapons::RonError>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[serde(deny_unknown_fields)]
 #[doc(alias = "AUTWeapon")]

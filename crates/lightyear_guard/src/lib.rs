@@ -1,6 +1,14 @@
 //! Protection of lightyear servers and clients: filters for hostile packets, rate limits, connect tokens, and
 //! disconnects that say why.
 //!
+//! ```text
+//!  socket ─► ServerUdp ─► datagram filter ─► token filter ─► netcode ─► packet filter ─► lightyear
+//!             limits        form, rate       key, match,     decrypts    form, rate,       │
+//!             per host      per address      used once                   BindMessage       ▼
+//!                                │               │                           │         the game
+//!                                └───────────────┴── IngressStats, Kick ◄────┘
+//! ```
+//!
 //! Pinned to the version of lightyear that it protects: it knows the forms of that version's packets, and
 //! which of them crash it or make it keep memory for ever.
 //!
@@ -15,6 +23,33 @@
 //!   [`RotateKeys`] gives a running server new [`ServerKeys`], [`AssignMatch`] a match.
 //! * [`Kick`] ends a connection, and the client learns the [`KickReason`]. [`BanList`] keeps clients and hosts out.
 //! * [`limit_logs`] bounds what a flood writes to the log, and [`LogConfig`] says whether it has addresses.
+//!
+//! # Example
+//!
+//! A matchmaker issues a token for one account and one server:
+//!
+//! ```
+//! use lightyear_guard::{ConnectTokenRequest, ServerAccess, ServerKey, TokenClient};
+//!
+//! const GAME: u64 = 0xF00D;
+//!
+//! // The secret of the fleet, from a file or the environment, in the matchmaker and in the servers.
+//! let key = ServerKey::random()?;
+//! let access = ServerAccess::new(key.clone(), GAME);
+//! assert!(!access.keys.is_development());
+//!
+//! let token = ConnectTokenRequest::new(42, "203.0.113.7:5000".parse()?, GAME).issue(&key)?;
+//! // The client gets the bytes from the matchmaker, over HTTPS.
+//! let client = TokenClient::new(&token)?;
+//! # let _ = client;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # In the book
+//!
+//! In the repository, `book/src/reference/guard.md` has every limit with its default and cost,
+//! `book/src/operations/access.md` explains keys, tokens and matchmaking, and `book/src/operations/link_protection.md`
+//! says what is filtered and what is not covered.
 
 mod clock;
 mod counted_delta;

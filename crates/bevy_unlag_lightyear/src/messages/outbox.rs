@@ -34,6 +34,28 @@ use crate::{
 /// [`AddGameMessage::add_game_message`](super::AddGameMessage::add_game_message). They are sent in
 /// [`NetSystems::SendMessages`](super::NetSystems::SendMessages), in order. Messages that cannot be sent are
 /// counted in [`GameMessageStats`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::Wire;
+/// use bevy_unlag_lightyear::{AddGameMessage, MessageRules, Outbox};
+///
+/// #[derive(Wire)]
+/// struct RoundOver {
+///     #[wire(range = 0..=99)]
+///     goals: u8,
+/// }
+///
+/// /// Client and server call it.
+/// fn protocol(app: &mut App) {
+///     app.add_game_message::<RoundOver>(MessageRules::to_everyone());
+/// }
+///
+/// /// On the server.
+/// fn announce(mut clients: Outbox<RoundOver>) {
+///     clients.send(&RoundOver { goals: 3 });
+/// }
+/// ```
 #[doc(alias = "RPC")]
 #[doc(alias = "ServerRpc")]
 #[doc(alias = "ClientRpc")]

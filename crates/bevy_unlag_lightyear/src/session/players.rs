@@ -48,6 +48,16 @@ pub(crate) fn owned_by(link: Entity) -> ControlledBy {
 
 /// A player without a pawn has connected: the game should spawn one with [`player_pawn`]. Triggered on
 /// servers.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_lightyear::{PlayerJoined, player_pawn};
+///
+/// /// On the server. `PlayerPawn` stands for the components of the game's pawn, such as a `SoldierPawn`.
+/// fn spawn_pawn<PlayerPawn: Component + Default>(joined: On<PlayerJoined>, mut commands: Commands) {
+///     commands.spawn((PlayerPawn::default(), player_pawn(joined.link, joined.peer)));
+/// }
+/// ```
 #[doc(alias = "PostLogin")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Event, Debug)]

@@ -65,6 +65,10 @@ impl AckGuesses {
         }
     }
 
+    /// Reads what [`write`](Self::write) has written.
+    ///
+    /// # Errors
+    /// [`WireError`] for bits that are none of it.
     pub fn read(
         &mut self,
         roster: &Roster,

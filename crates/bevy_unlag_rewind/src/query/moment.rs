@@ -83,6 +83,10 @@ impl<'a> Moment<'a> {
         }
     }
 
+    /// Returns the moment of a view within the limits.
+    ///
+    /// # Errors
+    /// The view is too old, ahead of the server, or from before the match.
     pub fn from_view(
         view: &QueryView<'a>,
         limits: &'a RewindLimits,
@@ -222,6 +226,9 @@ impl<'a> Moment<'a> {
     }
 
     /// Returns a target's pose and the time at which it was drawn; `None` for the present.
+    ///
+    /// # Errors
+    /// The reason why the target cannot be hit at this moment.
     pub fn pose(
         &self,
         target: &Target,

@@ -119,6 +119,19 @@ impl KickReason {
 /// Kicks a client: trigger it for the server's end of a link. From then on all packets of the client are
 /// dropped. The client receives the reason, and the link closes after [`IngressLimits::kick_delay`]. Has no
 /// effect on the host's own link.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use lightyear_guard::{Kick, KickReason};
+///
+/// /// A number of the game's own, for its screen of disconnects.
+/// const IDLE: u8 = 3;
+///
+/// /// On the server.
+/// fn kick_idle(In(link): In<Entity>, mut commands: Commands) {
+///     commands.trigger(Kick { entity: link, reason: KickReason::Game(IDLE) });
+/// }
+/// ```
 #[doc(alias = "KickPlayer")]
 #[derive(EntityEvent, Clone, Copy, Debug, Reflect)]
 #[reflect(Event, Debug)]

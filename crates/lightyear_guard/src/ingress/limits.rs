@@ -11,6 +11,14 @@ use crate::named_enum::named_enum;
 /// The defaults are several times what an honest client of a 128 Hz game sends at 300 ms round trip and 20 %
 /// loss, and a whole [`burst`](Self::burst) may arrive at once after an outage or a stall of the server.
 /// Excess packets are dropped and counted in [`LinkTraffic`](super::LinkTraffic). May be changed at any time.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use lightyear_guard::IngressLimits;
+///
+/// // On a server behind a router that many players share.
+/// App::new().insert_resource(IngressLimits { max_pending_per_host: 128, ..default() });
+/// ```
 #[doc(alias = "DDoSDetection")]
 #[derive(Resource, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Resource, Debug, Default)]

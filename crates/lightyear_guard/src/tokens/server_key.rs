@@ -22,6 +22,19 @@ const DERIVATION: &[u8] = b"bevy_unlag server key 1\0";
 /// Secret key with which a matchmaker issues connect tokens and a server reads them: 32 bytes. Anyone with
 /// the key can join as any player, so it must never leave those two. `Debug` hides it, and an all-zero key cannot be
 /// constructed.
+///
+/// ```
+/// use lightyear_guard::{KeyError, ServerKey};
+///
+/// let fleet = ServerKey::random()?;
+/// // Each server gets a key of its own, and the matchmaker derives it from its name.
+/// let server = fleet.for_server("frankfurt-3");
+/// assert_ne!(server, fleet);
+/// assert_eq!(server.to_hex().parse(), Ok(server.clone()));
+/// assert_eq!(format!("{server:?}"), "ServerKey(hidden)");
+/// assert_eq!(ServerKey::from_bytes([0; 32]), Err(KeyError::Zero));
+/// # Ok::<(), KeyError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerKey([u8; 32]);
 

@@ -16,6 +16,22 @@ use super::{
 /// To replace a key without refusing anybody: put the new one before the old one in the servers' lists, then in the
 /// matchmaker's, and remove the old one a minute later. [`RotateKeys`](crate::RotateKeys) gives a running server
 /// its new list.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use lightyear_guard::{RotateKeys, ServerKey, ServerKeys};
+///
+/// let (new, old) = (ServerKey::random()?, ServerKey::random()?);
+/// let keys: ServerKeys = format!("{}\n{}\n", new.to_hex(), old.to_hex()).parse()?;
+/// assert_eq!(keys.newest(), &new);
+/// assert_eq!(keys.iter().count(), 2);
+///
+/// /// On a server that runs.
+/// fn rotate(entity: Entity, keys: ServerKeys, mut commands: Commands) {
+///     commands.trigger(RotateKeys { entity, keys });
+/// }
+/// # Ok::<(), lightyear_guard::KeyError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Reflect)]
 #[reflect(opaque)]
 #[reflect(Debug)]
