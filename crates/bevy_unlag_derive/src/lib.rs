@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![expect(clippy::doc_markdown, reason = "the title of the README is the name of the crate")]
 
 mod attributes;
 mod core_path;

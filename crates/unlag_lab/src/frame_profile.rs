@@ -123,7 +123,7 @@ pub fn plugin(app: &mut App) {
                 between("what is shown", MoveSystems::Publish, RewindSystems::Record),
                 between("recording frames", RewindSystems::Record, RewindSystems::UpdateTable),
                 between("following the table", RewindSystems::UpdateTable, WeaponSystems::Validate),
-                between("judging shots", WeaponSystems::Validate, WeaponSystems::AdvanceProjectiles),
+                between("resolving shots", WeaponSystems::Validate, WeaponSystems::AdvanceProjectiles),
             ),
         )
         .add_systems(

@@ -70,6 +70,9 @@ impl Options {
 }
 
 /// Returns a built-in link preset.
+///
+/// # Errors
+/// There is none of this name; the text lists the names.
 pub fn preset(name: &str) -> Result<&'static LinkPreset, String> {
     LinkPreset::find(name).map_err(|e| e.to_string())
 }

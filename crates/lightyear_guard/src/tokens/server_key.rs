@@ -108,6 +108,7 @@ impl ServerKey {
     /// Derives the key of one server of a fleet from this key, the fleet's: HKDF-SHA256 without salt, whose `info`
     /// is `bevy_unlag server key 1`, a zero byte and the id. A matchmaker then keeps one secret for all servers,
     /// and each server gets its own key, which says nothing about the fleet's or another server's.
+    #[expect(clippy::missing_panics_doc, reason = "the length that is expanded is constant and valid")]
     #[must_use]
     pub fn for_server(&self, server_id: &str) -> Self {
         let mut key = [0; 32];
