@@ -23,7 +23,7 @@ impl WeaponId {
 /// Units are metres, seconds and degrees. All times are rounded to ticks.
 ///
 /// ```
-/// use bevy_unlag_weapons::{Ammo, Arsenal, FireMode, Weapon, WeaponId};
+/// use bevy_unlag_weapons::{Arsenal, FireMode, Weapon, WeaponId};
 ///
 /// let smg = Weapon { name: "smg".to_owned(), mode: FireMode::Auto, interval: 0.06, ..Weapon::rifle() };
 /// let arsenal = Arsenal::new(vec![Weapon::rifle(), smg])?;
