@@ -21,6 +21,7 @@ pub use marks::RecordMark;
 pub(crate) use moves::record_model;
 pub use recording::MatchRecording;
 pub use screen::{RecordScreenPlugin, ScreenRecording};
+pub use setup::current_record_setup;
 
 use crate::system_sets::{NetSystems, SendSystems};
 
