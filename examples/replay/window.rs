@@ -30,7 +30,7 @@ pub fn app(cli: &Cli, mut playback: Playback) -> App {
     let map = ArenaMap::find(&playback.setup().level).unwrap_or_default();
     app.insert_resource(map)
         .insert_resource(WeaponSet::All.arsenal())
-        .insert_resource(shot_view::ShotView { is_on: cli.explain, ..default() })
+        .insert_resource(shot_view::ShotView::new(cli.explain))
         .insert_resource(playback)
         .add_plugins((PlaybackPlugin, PlaybackLookPlugin::<Soldier>::default()))
         .add_plugins((PlaybackLookPlugin::<Hero>::default(), visuals::plugin))

@@ -13,6 +13,7 @@
 //!   reconnection of its clients.
 //! * [`recording`]: recordings of matches, and what a replay compares with them.
 //! * [`match_report`]: the table and the JSON report of a match; [`match_end`]: why a client's match ended.
+//! * [`death_report`]: why a player died, told by the server.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
 //! * [`operation`]: keys that are read again, the operator's commands, the end of a server's only match.
 //! * [`match_rules`]: the match that a server of a fleet is allocated for.
@@ -28,6 +29,7 @@ pub mod app_threads;
 pub mod arena;
 pub mod args;
 pub mod connection;
+pub mod death_report;
 pub mod dedicated;
 pub mod hero;
 pub mod http_client;

@@ -8,7 +8,6 @@ use std::{
 use bevy::prelude::*;
 use bevy_unlag::{
     net::{MatchRecording, RecordPlugin, current_record_setup},
-    prelude::*,
     record::RecordSetup,
 };
 use checked_ron::OneLine;

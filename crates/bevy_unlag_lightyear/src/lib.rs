@@ -129,7 +129,8 @@ pub use predicted_component::ReplicatePredicted;
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 #[cfg(feature = "record")]
 pub use record::{
-    MatchRecording, RecordMark, RecordPlugin, RecordScreenPlugin, ScreenRecording, current_record_setup,
+    ExplainedShot, ExplanationScene, MatchRecording, RecordMark, RecordPlugin, RecordScreenPlugin,
+    ScreenRecording, ShotExplainer, TargetsScreen, current_record_setup,
 };
 pub use server::UnlagServerNetPlugin;
 pub use session::{
