@@ -31,6 +31,7 @@ use crate::{
     moves::RecordedMove,
     recording::Recording,
     roster::{PlayerNumber, Roster},
+    segment::Segment,
     setup::RecordSetup,
 };
 use window::{Window, undrawn};
@@ -422,7 +423,7 @@ impl Playback {
     /// Returns a shot that was resolved around the moment that is shown, with the tick in which it was.
     #[must_use]
     pub fn shot(&self, shooter: NetId, shot: Tick) -> Option<(Tick, &RecordedShot)> {
-        self.window.segments().flat_map(|segment| segment.entries()).find_map(|(tick, entry)| match entry {
+        self.window.segments().flat_map(Segment::entries).find_map(|(tick, entry)| match entry {
             Entry::Shot(found) if found.shooter == shooter && found.shot == shot => Some((tick, &**found)),
             _ => None,
         })

@@ -12,7 +12,7 @@ pub use deaths::{DeathExplained, DeathExplanationPlugin};
 use crate::{
     shot_journal::ShotDetail,
     spread::pellet_offset,
-    verdict::{ShotRefusal, ShotResult},
+    verdict::{ShotRefusal, ShotResult, TargetCount},
     weapon::WeaponId,
 };
 
@@ -115,7 +115,7 @@ impl ShotExplanation {
             }
             ShotResult::Launched => "Launched: its projectile was still in flight.".to_owned(),
             ShotResult::Hit(hits) => {
-                let group = hits.first().map_or(HitGroup::Body, |first| first.group());
+                let group = hits.first().map_or(HitGroup::Body, TargetCount::group);
                 self.hit_sentence(viewer, tick_seconds, group, &name)
             }
             ShotResult::Miss => self.miss_sentence(viewer, tick_seconds, &name),

@@ -10,7 +10,8 @@ use bevy_unlag_record::{
 };
 use bevy_unlag_rewind::{HitBoxes, HitGroup};
 use bevy_unlag_weapons::{
-    Arsenal, ExplainedTarget, HitList, Shot, ShotDetail, ShotExplanation, ShotRefusal, ShotResult, WeaponId,
+    Arsenal, ExplainedTarget, HitList, Shot, ShotDetail, ShotExplanation, ShotRefusal, ShotResult, Weapon,
+    WeaponId,
 };
 
 /// Distance in metres from the line of a shot up to which a pawn counts as its target.
@@ -94,8 +95,8 @@ impl ShotExplainer {
         let shot = shot.ok_or(RecordError::Empty)?;
         let detail = ShotDetail::from_bytes(&shot.detail).ok();
         let weapon = scene.arsenal.get(WeaponId(shot.weapon));
-        let range = weapon.map_or(100.0, |weapon| weapon.range());
-        let pellets = u32::from(weapon.map_or(1, |weapon| weapon.pellets()).max(1));
+        let range = weapon.map_or(100.0, Weapon::range);
+        let pellets = u32::from(weapon.map_or(1, Weapon::pellets).max(1));
         let directions: Vec<Vec3> = match &detail {
             Some(detail) => (0..pellets).map(|pellet| detail.direction(pellet)).collect(),
             None => vec![shot.direction],

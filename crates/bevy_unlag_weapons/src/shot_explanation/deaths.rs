@@ -14,7 +14,7 @@ use crate::{
     shot_journal::JournalShot,
     system_sets::WeaponSystems,
     verdict::{Damage, HitList, ShotResult},
-    weapon::Shot,
+    weapon::{Shot, Weapon},
 };
 
 /// Explains on the server each death by a shot, as [`DeathExplained`], from what the server knows: no recording is
@@ -87,7 +87,7 @@ fn explain(
         let (present, way) = (path.present(), shot.detail.direction(0));
         let gap = |pose| {
             let (boxes, rig) = boxes.zip(rig)?;
-            let range = arsenal.get(shot.weapon).map_or(100.0, |weapon| weapon.range());
+            let range = arsenal.get(shot.weapon).map_or(100.0, Weapon::range);
             boxes.distance_to_ray(rig, pose, (shot.eye, way, range))
         };
         let is_covered = present.is_some_and(|pose| {
