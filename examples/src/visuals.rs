@@ -2,7 +2,7 @@
 //!
 //! * [`body`]: soldiers and heroes, posed by the same function as their hit boxes.
 //! * [`weapon`]: weapons, in hands and in the first-person view.
-//! * [`kart_body`]: karts.
+//! * [`kart_body`]: bodies of karts.
 //! * [`arena_paint`]: meshes of the arena.
 
 pub mod arena_paint;

@@ -21,7 +21,8 @@ const TOUCHES: f32 = 0.02;
 /// Way in metres from which on a sentence tells that the target has moved.
 const MOVED: f32 = 0.1;
 
-/// Facts about a shot and its verdict, small enough to be sent with each death. [`sentence`](Self::sentence) tells them.
+/// Facts about a shot and its verdict, small enough to be sent with each death. [`sentence`](Self::sentence) tells
+/// them.
 #[derive(Wire, Clone, Copy, PartialEq, Debug, Reflect)]
 #[doc(alias = "kill cam")]
 pub struct ShotExplanation {

@@ -138,7 +138,9 @@ impl ScreenClock {
     /// Estimates the view time from the newest snapshot that the player had received: a screen that draws between
     /// snapshots is behind it by an interval, and by another half for their jitter.
     fn estimate(&self, now: ViewTime) -> Option<ViewTime> {
-        let ack = self.last_ack(now)?;
+        let is_told =
+            |ack: &&SnapshotAck| ack.last_received_snapshot.is_some() && ack.arrived.since(now.tick) <= 0;
+        let ack = self.acks.iter().rev().find(is_told)?;
         let received = ViewTime::at(ack.last_received_snapshot?);
         let since = now.since(ViewTime::at(ack.arrived)).clamp(0, 64 * SUB_TICKS);
         Some(received.later(since - i64::from(self.snapshot_ticks) * SUB_TICKS * 3 / 2))

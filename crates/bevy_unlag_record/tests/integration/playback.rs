@@ -100,25 +100,27 @@ fn steps_go_to_whole_ticks_and_pause() {
 
 #[test]
 fn pawns_have_the_poses_of_the_server_in_the_free_view() {
-    let (playback_of, _) = opened(640);
-    let mut app = app(playback_of);
-    let sampler = PoseSampler::default();
-    for tick in [0, 30, 129, 400, 131, 598] {
-        playback(&mut app).seek(at(tick));
+    // The example's paths are smooth only at ticks that are exact as floats.
+    let first = Tick(3_000);
+    let (bytes, _) = recorded(4, first, 640, RecorderConfig::default());
+    let mut app = app(Playback::read(Cursor::new(bytes), &setup()).expect("a recording"));
+    let mut compared = 0;
+    for tick in [0, 30, 129, 400, 131, 580] {
+        playback(&mut app).seek(ViewTime::at(first.offset(tick)));
         app.update();
         let drawn = poses(&mut app);
         assert_eq!(drawn.iter().map(|(id, ..)| id.0).collect::<Vec<_>>(), [0, 3, 6, 9]);
         for (id, drawn, place) in drawn {
-            let truth = ExampleMatch::snapshot(id, FIRST.offset(tick)).pose(&BaseView::default());
+            let truth = ExampleMatch::snapshot(id, first.offset(tick)).pose(&BaseView::default());
             assert_eq!(place.translation, drawn.pose.position);
             let is_steady = truth.alive && drawn.pose.alive && tick > 3;
             // Between updates that are three ticks apart the path is a circle.
             let error = truth.position.distance(drawn.pose.position);
             assert!(!is_steady || error < 0.05, "{id:?} at {tick}: {error} m");
+            compared += u32::from(is_steady);
         }
     }
-    let server = playback(&mut app).server_pose(NetId(3), at(598), &BasePoses::default());
-    assert!(server.is_some() && sampler.tick_seconds > 0.0);
+    assert_eq!(compared, 5 * 4);
 }
 
 #[test]
@@ -202,8 +204,12 @@ fn recording_of_the_screen_gives_each_frame_as_it_was() {
     drop(recorder);
     let bytes = std::fs::read(&file.0).expect("it was written");
     let of = PlayerNumber(1);
-    let other = MatchRecorder::new(RecordSetup { protocol: 3, ..setup() }, RecorderConfig::default());
-    drop(other);
+    let mut other = setup();
+    other.weapons.push("bow".to_owned());
+    let foreign = TempFile::new();
+    MatchRecorder::new(other, RecorderConfig::default()).open_file(&foreign.0);
+    let foreign = std::fs::read(&foreign.0).expect("it was written");
+    assert!(playback.add_screen(of, Cursor::new(foreign)).is_err(), "of another build");
     playback.add_screen(of, Cursor::new(bytes)).expect("a recording of the same build");
     playback.set_view(PlaybackView::FirstPerson(NetId(3)));
     playback.seek(at(300));
@@ -211,8 +217,8 @@ fn recording_of_the_screen_gives_each_frame_as_it_was() {
     assert_eq!(frame.source, ScreenSource::Recorded);
     assert!(frame.view.is_complete && frame.view.player == of);
     let behind = -frame.view.time.since(at(300)) as f64 / 256.0;
-    // Its packets arrive in the tick of their move plus 4, less what is sent together.
-    assert!((19.0..24.0).contains(&behind), "{behind} ticks");
+    // Its packets arrive 2 to 4 ticks after their move, whose frame before was drawn 15 ticks behind.
+    assert!((17.5..20.5).contains(&behind), "{behind} ticks");
     playback.set_view(PlaybackView::FirstPerson(NetId(6)));
     assert_eq!(playback.frame().map(|frame| frame.source), Some(ScreenSource::Estimated), "the control");
 }
@@ -286,7 +292,7 @@ fn index_has_every_shot_and_mark_of_the_match() {
     let refused =
         count(&|entry| matches!(entry, Entry::Shot(shot) if matches!(shot.outcome, ShotOutcome::Refused(4))));
     assert_eq!(marks(&|kind| *kind == PlaybackMarkKind::Refusal { reason: 4 }), refused);
-    assert!(of_game > 3 && refused > 3);
+    assert!(of_game > 3 && refused > 2);
     let players: Vec<_> = index.players().map(|one| (one.player.name.clone(), one.player.pawn)).collect();
     assert_eq!(players[2], ("player 2".to_owned(), Some(NetId(6))));
     assert_eq!(index.players().map(|one| one.last).next(), Some(FIRST.offset(639)));

@@ -84,11 +84,15 @@ fn explain(
         let pose_at = |time| path.sent.pose_at(time, &sampler.of(mode), &bases.at(base_time));
         let on_screen = shot.seen.time.and_then(pose_at).or(path.present().copied());
         let tested = view.map(|view| view.time).and_then(pose_at).or(path.present().copied());
-        let (present, way) = (path.present(), shot.detail.direction(0));
+        let present = path.present();
+        let weapon = arsenal.get(shot.weapon);
+        let pellets = u32::from(weapon.map_or(1, Weapon::pellets).max(1));
         let gap = |pose| {
             let (boxes, rig) = boxes.zip(rig)?;
-            let range = arsenal.get(shot.weapon).map_or(100.0, Weapon::range);
-            boxes.distance_to_ray(rig, pose, (shot.eye, way, range))
+            let range = weapon.map_or(100.0, Weapon::range);
+            let ways = (0..pellets).map(|pellet| shot.detail.direction(pellet));
+            let gaps = ways.filter_map(|way| boxes.distance_to_ray(rig, pose, (shot.eye, way, range)));
+            gaps.min_by(f32::total_cmp)
         };
         let is_covered = present.is_some_and(|pose| {
             let head = boxes.map_or(1.6, |boxes| boxes.bounds().high * 0.9);
@@ -104,7 +108,6 @@ fn explain(
             is_behind_wall: false,
             is_covered,
         };
-        let weapon = arsenal.get(shot.weapon);
         let is_projectile = weapon.is_some_and(|weapon| matches!(weapon.shot, Shot::Projectile(_)));
         let round_trip = view.and_then(|view| view.round_trip);
         let explanation = ShotExplanation {
