@@ -10,7 +10,8 @@ const STEPS: u32 = 30;
 
 impl HitBoxes {
     /// Returns the distance in metres between a line of length `range` and the nearest hit box of a pawn with this
-    /// pose; 0 if it passes through one. `None` without hit boxes. For explanations: it costs some thousand point queries.
+    /// pose; 0 if it passes through one. `None` without hit boxes. For explanations: it costs some thousand point
+    /// queries.
     #[must_use]
     pub fn distance_to_ray(
         &self,
