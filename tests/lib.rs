@@ -21,6 +21,7 @@ pages! {
     concepts_trust: "../book/src/concepts/trust.md",
     recipes_lightyear_game: "../book/src/recipes/lightyear_game.md",
     recipes_links_and_tests: "../book/src/recipes/links_and_tests.md",
+    recipes_recordings: "../book/src/recipes/recordings.md",
     recipes_production: "../book/src/recipes/production.md",
     reference_controls: "../book/src/reference/controls.md",
     reference_diagnostics: "../book/src/reference/diagnostics.md",

@@ -8,6 +8,7 @@ use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset, LinkPresets};
 use unlag_examples::{
     args::{self, percent, seconds},
     dedicated::{AdminArgs, KeyArgs, OnOff, ServeArgs, TokenArgs},
+    recording,
     screen::WindowArgs,
 };
 
@@ -33,6 +34,9 @@ pub struct Cli {
     /// UDP port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 0)]
     pub port: u16,
+    /// Record the match on the server into this file, which the example `replay` shows.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Options of the window.
     #[command(flatten)]
     pub window: WindowArgs,
@@ -108,6 +112,16 @@ pub struct Play {
     /// Exit with code 1 if either agreement share is below this percentage.
     #[arg(long, value_parser = percent)]
     pub min_agreement: Option<f64>,
+}
+
+impl Cli {
+    /// Returns the file to record into, if there is one.
+    ///
+    /// # Errors
+    /// Returns one line if it cannot be written.
+    pub fn record(&self) -> Result<Option<PathBuf>, String> {
+        self.record.as_deref().map(recording::writable).transpose()
+    }
 }
 
 impl Play {

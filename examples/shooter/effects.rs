@@ -17,9 +17,10 @@ use unlag_examples::{
         scene::glass,
         ui::{centre, placed},
     },
+    visuals::body::muzzle,
 };
 
-use crate::view::{PlayerCamera, body::muzzle};
+use crate::view::PlayerCamera;
 
 /// Lifetime of a tracer, in seconds.
 const TRAIL_LIFE: f32 = 0.12;

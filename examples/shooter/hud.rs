@@ -3,12 +3,16 @@
 use core::fmt::Write;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    prelude::*,
+    weapons::{ExplanationViewer, ShotExplanation},
+};
 use unlag_examples::{
+    death_report::{LastDeath, TICK_SECONDS},
     hero::HeroState,
     screen::{
         LiveText, ShownIf,
-        ui::{TEXT, banner, centre, label, placed, shaded},
+        ui::{DIM, TEXT, banner, centre, label, placed, shaded},
     },
     udp_match::ConnectionMonitor,
 };
@@ -44,7 +48,15 @@ fn spawn(mut commands: Commands) {
     ));
     let died = ShownIf::new(&mut commands, is_dead);
     let death = label("You were hit - respawning", 26.0, Color::srgb(1.0, 0.85, 0.80));
-    commands.spawn((banner(36.0), died, children![(death, TextShadow::default(), Pickable::IGNORE)]));
+    let why = (LiveText::new(&mut commands, why), label("", 15.0, TEXT), Pickable::IGNORE);
+    let ages = (LiveText::new(&mut commands, ages), label("", 13.0, DIM), Pickable::IGNORE);
+    let place = Node { row_gap: px(4), align_items: AlignItems::Center, ..default() };
+    let panel = (
+        Pickable::IGNORE,
+        shaded(place),
+        children![(death, TextShadow::default(), Pickable::IGNORE), why, ages],
+    );
+    commands.spawn((banner(34.0), died, children![panel]));
     let notice = (LiveText::new(&mut commands, notice), label("", 20.0, Color::srgb(1.0, 0.9, 0.55)));
     commands.spawn((banner(20.0), children![(notice, TextShadow::default(), Pickable::IGNORE)]));
     // Placed beside the panel, so that they do not overlap in a small window.
@@ -121,6 +133,26 @@ fn notice(watch: Option<Res<ConnectionMonitor>>) -> String {
 /// Returns whether the player is dead. A pawn that was never alive is joining, not dead.
 fn is_dead(own: Query<(&DrawnPose, &PlayerScore), With<LocalControl>>) -> bool {
     own.iter().any(|(drawn, score)| !drawn.pose.alive && score.deaths > 0)
+}
+
+/// Returns why the player died, as the server tells it.
+fn why(death: Res<LastDeath>) -> String {
+    let name = |pawn: NetId| format!("#{}", pawn.0);
+    let sentence = |found: ShotExplanation| found.sentence(ExplanationViewer::Target, TICK_SECONDS, name);
+    death.0.map_or_else(String::new, sentence)
+}
+
+/// Returns what the age of the killer's picture consisted of.
+fn ages(death: Res<LastDeath>) -> String {
+    let Some(found) = death.0 else { return String::new() };
+    match (found.age_ms(TICK_SECONDS), found.round_trip_ms, found.playout_ms(TICK_SECONDS)) {
+        (Some(age), Some(trip), Some(playout)) => {
+            format!(
+                "{age:.0} ms = round trip {trip} ms, playout and wait for the move {playout:.0} ms, rest: queue"
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 fn scores(players: Query<(&NetId, &PlayerScore, Has<LocalControl>)>) -> String {

@@ -36,6 +36,7 @@ use unlag_examples::{
     match_report::MatchReport,
     matchmaking,
     reconnect::{self, ReconnectPolicy},
+    recording,
     screen::{self, WindowArgs},
     scripted_player::{self, ScriptedPlayer},
     stepped_match::{self, MatchOptions},
@@ -94,17 +95,19 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
 fn headless(cli: &Cli) -> Result<ExitCode, String> {
     let play = &cli.play;
     let server = ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, ..default() };
+    let record = cli.record()?;
     let report = if cli.udp {
-        udp_match::play_match(cli.players, play.seconds, play.conditions()?, play.seed, server)?
+        udp_match::play_match(cli.players, play.seconds, play.conditions()?, play.seed, server, record)?
     } else {
-        stepped_match::play(&MatchOptions {
+        let options = MatchOptions {
             players: cli.players,
             seconds: play.seconds,
             conditions: play.conditions()?,
             seed: play.seed,
             server,
             ..default()
-        })?
+        };
+        stepped_match::play_recorded(&options, record)?
     };
     Ok(print(&report, play))
 }
@@ -135,7 +138,8 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 /// Runs a server and bots in threads, and a window that is a client of that server.
 fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
-    let server = ServerThread::start(cli.port, ServerOptions::game(cli.rewind.into()))?;
+    let options = ServerOptions::game(cli.rewind.into());
+    let server = ServerThread::start_recorded(cli.port, options, cli.record()?)?;
     let _bots = udp_match::bots(server.address, bots(cli));
     let window = ("bevy_unlag shooter".to_owned(), &cli.window);
     let client = reconnect::development_client(server.address)?;
@@ -204,12 +208,15 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
     // A listen server has no link of its own; a bad file is an error all the same.
     cli.play.presets()?;
-    let port = connection::check_port_is_free(cli.port)?;
+    let (port, record) = (connection::check_port_is_free(cli.port)?, cli.record()?);
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
     window::add_window(&mut app, title, &cli.window, &cli.play);
     app::add_server(&mut app, ServerOptions::game(cli.rewind.into()));
     app::add_host::<Hero>(&mut app);
+    if let Some(file) = record {
+        recording::record(&mut app, file, recording::REAL_TIME);
+    }
     app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
         if keys.just_pressed(KeyCode::F9) {
             commands.trigger(RestartMatch);

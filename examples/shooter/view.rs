@@ -1,8 +1,6 @@
-//! Scene of the shooter: the arena, the remote pawns with their weapons, and the first-person view.
+//! Scene of the shooter: the shared visuals and the first-person view.
 
-pub mod body;
-mod kart_bodies;
-mod weapon;
+mod kart_entry;
 
 use bevy::{prelude::*, transform::TransformSystems};
 use bevy_unlag::{
@@ -11,25 +9,22 @@ use bevy_unlag::{
     weapons::HeldWeapon,
 };
 use unlag_examples::{
-    arena::{ArenaPart, Surface},
     hero::{Hero, HeroState},
     screen::{
-        WindowArgs, checkerboard,
-        scene::{camera, matte, sun, visible},
+        WindowArgs,
+        scene::{camera, sun, visible},
     },
+    visuals::{self, weapon::WeaponModel},
 };
-
-use weapon::WeaponModel;
 
 /// Rate at which the gun settles after a shot, in 1/s.
 const KICK_RATE: f32 = 14.0;
 
 /// Draws the arena, the remote pawns and the own gun, and moves the camera.
 pub fn plugin(app: &mut App) {
-    app.insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
-        .add_plugins((body::plugin, weapon::plugin, kart_bodies::plugin))
+    app.add_plugins((visuals::plugin, kart_entry::plugin))
         .add_systems(Startup, spawn_scene)
-        .add_systems(Update, (paint_arena, kick_gun))
+        .add_systems(Update, kick_gun)
         .add_systems(PostUpdate, place_camera.after(VisualSystems::Draw).before(TransformSystems::Propagate));
 }
 
@@ -63,25 +58,6 @@ fn spawn_scene(window: Res<WindowArgs>, mut commands: Commands) {
             Transform::from_translation(GUN_REST).with_scale(Vec3::splat(GUN_SCALE)),
         )],
     ));
-}
-
-fn paint_arena(
-    parts: Query<(Entity, &ArenaPart), Added<ArenaPart>>,
-    mut commands: Commands,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
-) {
-    for (entity, ArenaPart(part)) in &parts {
-        let (mesh, colour) = match part.surface {
-            // A uniform floor would give no sense of speed.
-            Surface::Floor => (checkerboard(part.half, 2.0, 0.72), Color::srgb(0.50, 0.52, 0.50)),
-            Surface::Wall => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.46, 0.51, 0.58)),
-            Surface::Steps => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.66, 0.60, 0.48)),
-            Surface::Cover => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.58, 0.38, 0.28)),
-        };
-        let material = MeshMaterial3d(materials.add(matte(colour)));
-        commands.entity(entity).insert((Mesh3d(meshes.add(mesh)), material));
-    }
 }
 
 /// Places the camera at the origin of shots: the drawn pose plus the visual offset that smooths corrections,

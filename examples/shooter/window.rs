@@ -14,9 +14,6 @@ use unlag_examples::{
 
 use crate::{cli::Play, effects, hud, marker_visuals, panel, view};
 
-/// Colour of the sky.
-const SKY: Color = Color::srgb(0.53, 0.70, 0.86);
-
 /// Alternative to a window, for error messages.
 pub const HEADLESS_HINT: &str = "use --headless to play without a window";
 
@@ -26,8 +23,7 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, play: &Play) 
     app.set_error_handler(bevy::ecs::error::warn);
     screen::add_window(app, title, args, play.seconds as f32, "shooter=info");
     panel::add(app, play.bandwidth);
-    app.insert_resource(ClearColor(SKY))
-        .add_plugins((view::plugin, effects::plugin, marker_visuals::plugin, hud::plugin))
+    app.add_plugins((view::plugin, effects::plugin, marker_visuals::plugin, hud::plugin))
         .add_plugins((CorrectionViewPlugin::<Hero>::default(), ShotViewPlugin::<HeroBody>::default()))
         .add_systems(Startup, spawn_hint);
     if args.autoplay {

@@ -70,6 +70,30 @@ pub struct ArenaBox {
     pub surface: Surface,
 }
 
+impl ArenaBox {
+    /// Returns the distance from a point to the box in a direction, a unit vector, up to `most` metres. `None` if it is
+    /// not met, and from inside.
+    #[must_use]
+    pub fn cast(&self, from: Vec3, way: Vec3, most: f32) -> Option<f32> {
+        let turn = Quat::from_rotation_x(-self.slope);
+        let (from, way) = (turn * (from - self.centre), turn * way);
+        let (mut enter, mut leave) = (f32::NEG_INFINITY, f32::INFINITY);
+        for axis in 0..3 {
+            let (at, step, half) = (from[axis], way[axis], self.half[axis]);
+            if step.abs() < 1e-9 {
+                if at.abs() > half {
+                    return None;
+                }
+                continue;
+            }
+            let (a, b) = ((-half - at) / step, (half - at) / step);
+            enter = enter.max(a.min(b));
+            leave = leave.min(a.max(b));
+        }
+        (enter <= leave && (0.0..=most).contains(&enter)).then_some(enter)
+    }
+}
+
 /// Marks the entity of an arena box.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct ArenaPart(pub ArenaBox);
@@ -142,5 +166,29 @@ pub fn spawn(map: Option<Res<ArenaMap>>, mut commands: Commands) {
             Transform::from_translation(part.centre).with_rotation(Quat::from_rotation_x(part.slope)),
             Collider::cuboid(part.half.x, part.half.y, part.half.z),
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ray_meets_a_box_at_its_near_side_and_only_within_its_length() {
+        let part = ArenaBox {
+            centre: Vec3::new(0.0, 1.0, -10.0),
+            half: Vec3::new(1.0, 1.0, 2.0),
+            slope: 0.0,
+            surface: Surface::Cover,
+        };
+        let eye = Vec3::Y * 1.6;
+        assert_eq!(part.cast(eye, Vec3::NEG_Z, 50.0), Some(8.0));
+        assert_eq!(part.cast(eye, Vec3::NEG_Z, 7.0), None);
+        assert_eq!(part.cast(eye + Vec3::X * 1.1, Vec3::NEG_Z, 50.0), None);
+        assert_eq!(part.cast(eye, Vec3::Z, 50.0), None);
+        let ramp = ArenaBox { slope: 0.3, ..part };
+        let along = ramp.cast(eye + Vec3::Y, Vec3::NEG_Z, 50.0);
+        // The far end is higher.
+        assert!(along.is_some_and(|met| met > 8.0), "{along:?}");
     }
 }

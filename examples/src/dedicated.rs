@@ -25,7 +25,7 @@ use crate::{
     connection::{self, DEFAULT_PORT, PROTOCOL_ID},
     logs::{LogFormat, ServerLogs},
     operation::{Operation, read_keys},
-    udp_match,
+    recording, udp_match,
 };
 
 /// Options of a dedicated server.
@@ -51,6 +51,9 @@ pub struct ServeArgs {
     /// Take the commands of `shooter admin`. This file gets the address and the secret for it.
     #[arg(long, value_name = "FILE")]
     pub admin: Option<PathBuf>,
+    /// Record the match into this file, which the example `replay` shows.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Public address of this server, such as 203.0.113.7:5000. Only tokens for it are accepted. May be
     /// repeated.
     #[arg(long, value_name = "ADDR", requires = "key")]
@@ -175,7 +178,8 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
     let metrics = args.metrics.map(metrics).transpose()?;
     let admin = args.admin.as_ref().map(AdminPlugin::open).transpose().map_err(|error| error.to_string())?;
     let match_time = args.match_seconds.map(Duration::from_secs_f64);
-    let operation = Operation { key_file: args.key.clone(), admin, match_time };
+    let record = args.record.as_deref().map(recording::writable).transpose()?;
+    let operation = Operation { key_file: args.key.clone(), admin, match_time, record };
     udp_match::serve(args.port, &access, options, metrics, operation, |port| {
         if access.keys.is_development() {
             say(format_args!(

@@ -11,12 +11,15 @@
 //! * [`stepped_match`]: a match under stepped time; equal seeds give equal runs.
 //! * [`udp_match`]: a match over UDP, one thread per app; [`app_threads`]: those threads; [`reconnect`]:
 //!   reconnection of its clients.
+//! * [`recording`]: recordings of matches, and what a replay compares with them.
 //! * [`match_report`]: the table and the JSON report of a match; [`match_end`]: why a client's match ended.
+//! * [`death_report`]: why a player died, told by the server.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
 //! * [`operation`]: keys that are read again, the operator's commands, the end of a server's only match.
 //! * [`match_rules`]: the match that a server of a fleet is allocated for.
 //! * [`matchmaking`]: requests to a matchmaker, over HTTP ([`http_client`]); [`matchmaker`]: one that takes them.
 //! * [`logs`]: log settings.
+//! * `visuals` (feature `window`): how the shooter draws its arena and its pawns.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
 //! * [`kart`]: a kart race that does not use the shooter.
 //! * [`teleport`]: a study of four teleport implementations, without the shooter and without a network.
@@ -26,6 +29,7 @@ pub mod app_threads;
 pub mod arena;
 pub mod args;
 pub mod connection;
+pub mod death_report;
 pub mod dedicated;
 pub mod hero;
 pub mod http_client;
@@ -41,6 +45,7 @@ pub mod matchmaker;
 pub mod matchmaking;
 pub mod operation;
 pub mod reconnect;
+pub mod recording;
 pub mod rules;
 #[cfg(feature = "window")]
 pub mod screen;
@@ -49,4 +54,6 @@ pub mod shot_stats;
 pub mod stepped_match;
 pub mod teleport;
 pub mod udp_match;
+#[cfg(feature = "window")]
+pub mod visuals;
 pub mod weapon_set;

@@ -19,7 +19,7 @@ use lightyear::prelude::{
     server::{ClientOf, Server},
 };
 
-use crate::maps;
+use crate::{maps, recording};
 
 /// Target of log lines, the same as for the other lines about the server.
 pub(crate) const SERVER: &str = "bevy_unlag::server";
@@ -41,6 +41,8 @@ pub struct Operation {
     pub admin: Option<AdminPlugin>,
     /// Length of the match, after which the server stops. `None`: it runs until it is told to stop.
     pub match_time: Option<Duration>,
+    /// File that the match is recorded into.
+    pub record: Option<PathBuf>,
 }
 
 impl Operation {
@@ -60,6 +62,9 @@ impl Operation {
         }
         if let Some(length) = self.match_time {
             app.insert_resource(MatchClock::new(length, None));
+        }
+        if let Some(file) = self.record {
+            recording::record(app, file, recording::REAL_TIME);
         }
         app.add_systems(Update, end_match.run_if(resource_exists::<MatchClock>));
     }

@@ -6,6 +6,7 @@ use core::{
     ops::{Deref, DerefMut},
     time::Duration,
 };
+use std::path::PathBuf;
 
 use bevy::prelude::*;
 use bevy_unlag::{SoldierBody, link_conditioner::LinkConditions, prelude::*, weapons::SpreadSecret};
@@ -19,6 +20,7 @@ use crate::{
     connection,
     hero::AnyPlayer,
     match_report::{MatchReport, PlayerReport},
+    recording,
     scripted_player::ScriptedPlayer,
     shot_stats::ShotStats,
 };
@@ -206,7 +208,19 @@ fn is_playing(world: &mut World) -> bool {
 /// # Errors
 /// Returns one line when a player could not join.
 pub fn play(options: &MatchOptions) -> Result<MatchReport, String> {
-    let mut played = Match::start(options)?;
+    play_recorded(options, None)
+}
+
+/// Plays a match like [`play`], whose server records it into a file, if there is one.
+///
+/// # Errors
+/// Returns one line when a player could not join.
+pub fn play_recorded(options: &MatchOptions, record: Option<PathBuf>) -> Result<MatchReport, String> {
+    let mut played = Match::start_with(options, |server| {
+        if let Some(file) = record {
+            recording::record(server, file, recording::STEPPED_TIME);
+        }
+    })?;
     played.fight(options.seconds);
     Ok(played.report())
 }

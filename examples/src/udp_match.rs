@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::{
     net::SocketAddr,
+    path::PathBuf,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering},
@@ -40,6 +41,7 @@ use crate::{
     match_rules, matchmaking,
     operation::Operation,
     reconnect::{self, ReconnectPolicy},
+    recording,
     scripted_player::ScriptedPlayer,
 };
 
@@ -106,11 +108,27 @@ impl ServerThread {
     /// # Errors
     /// Returns one line when the port is taken.
     pub fn start(port: u16, options: ServerOptions) -> Result<Self, String> {
+        Self::start_recorded(port, options, None)
+    }
+
+    /// Starts a server like [`start`](Self::start), which records its match into a file, if there is one.
+    ///
+    /// # Errors
+    /// Returns one line when the port is taken.
+    pub fn start_recorded(
+        port: u16,
+        options: ServerOptions,
+        record: Option<PathBuf>,
+    ) -> Result<Self, String> {
         let (switches, mut thread) = (ServerDebugHandle::default(), AppThreads::default());
         let obeyed = switches.clone();
         let address = thread.spawn_server(move |more, ready| {
             let access = ServerAccess::development(connection::PROTOCOL_ID);
-            app_threads::serve(&mut app::server(options), port, &access, ready, |app| {
+            let mut app = app::server(options);
+            if let Some(file) = record {
+                recording::record(&mut app, file, recording::REAL_TIME);
+            }
+            app_threads::serve(&mut app, port, &access, ready, |app| {
                 obeyed.apply(app.world_mut());
                 more()
             })
@@ -368,7 +386,8 @@ fn first<M: Message + ToString>(world: &mut World) -> Option<String> {
     world.resource_mut::<Messages<M>>().drain().next().map(|message| message.to_string())
 }
 
-/// Plays a whole match over UDP: a server and scripted players, each in a thread.
+/// Plays a whole match over UDP: a server and scripted players, each in a thread. The server records it into a file, if
+/// there is one.
 ///
 /// # Errors
 /// Returns one line when a player could not play.
@@ -378,8 +397,9 @@ pub fn play_match(
     conditions: LinkConditions,
     seed: u64,
     server: ServerOptions,
+    record: Option<PathBuf>,
 ) -> Result<MatchReport, String> {
-    let host = ServerThread::start(0, server)?;
+    let host = ServerThread::start_recorded(0, server, record)?;
     let start = |i: u64| {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(i);
         let player = PlayerOptions { player: i + 1, seed, conditions, server };

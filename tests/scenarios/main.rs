@@ -13,6 +13,7 @@ mod correction;
 mod crate_dependencies;
 mod determinism;
 mod diagnostics;
+mod explanations;
 mod faults;
 mod fire;
 mod former_pawn;

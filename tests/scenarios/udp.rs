@@ -21,7 +21,7 @@ fn player(number: u64) -> PlayerOptions {
 
 #[test]
 fn udp_fight_has_at_least_95_percent_hit_agreement() {
-    let report = udp_match::play_match(3, 4.0, LinkConditions::PERFECT, 9, ServerOptions::default())
+    let report = udp_match::play_match(3, 4.0, LinkConditions::PERFECT, 9, ServerOptions::default(), None)
         .unwrap_or_else(|line| panic!("{line}"));
     for player in &report.players {
         assert!(player.moves > 100 && player.acks > 50, "{}", report.table());

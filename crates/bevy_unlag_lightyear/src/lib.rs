@@ -184,7 +184,10 @@ pub use possession::{Possess, Possessed};
 pub use predicted_component::ReplicatePredicted;
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 #[cfg(feature = "record")]
-pub use record::{MatchRecording, RecordMark, RecordPlugin, RecordScreenPlugin, ScreenRecording};
+pub use record::{
+    ExplainedShot, ExplanationScene, MatchRecording, RecordMark, RecordPlugin, RecordScreenPlugin,
+    ScreenRecording, ShotExplainer, TargetsScreen, current_record_setup,
+};
 pub use server::UnlagServerNetPlugin;
 pub use session::{
     AwaitingReconnect, JoinConfig, LeaveReason, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned,

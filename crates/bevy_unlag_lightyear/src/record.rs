@@ -1,6 +1,7 @@
 //! Recording of a match on the server: what was sent to whom, moves, acknowledgements, shots with their verdicts.
 
 mod acks;
+mod explanation;
 mod marks;
 mod moves;
 mod recording;
@@ -17,10 +18,12 @@ use bevy_unlag_core::{BaseScheduleMailbox, CurrentTick, MoveSystems, TickSystems
 use bevy_unlag_record::Extra;
 use bevy_unlag_weapons::{Died, ShotResolved, WeaponSystems};
 
+pub use explanation::{ExplainedShot, ExplanationScene, ShotExplainer, TargetsScreen};
 pub use marks::RecordMark;
 pub(crate) use moves::record_model;
 pub use recording::MatchRecording;
 pub use screen::{RecordScreenPlugin, ScreenRecording};
+pub use setup::current_record_setup;
 
 use crate::system_sets::{NetSystems, SendSystems};
 

@@ -17,6 +17,8 @@
 //!   up to the cut, and one that is damaged is read around the damage.
 //! * A [`Segment`] is what one chunk contains; it needs no other. A [`PlayerScreen`] is what one player's screen had
 //!   received: it gives the pose of each pawn at any view time, bit for bit as the live screen drew it.
+//! * A [`Playback`] shows a match in an app with a [`PlaybackPlugin`]: it spawns and poses pawns that the game dresses,
+//!   from a free camera, behind a player or through its eyes, at any speed. A [`MatchIndex`] lists what happens.
 //! * Updates and inputs are packed by [`Wire`](bevy_unlag_core::Wire), exactly as they were sent.
 //!
 //! # Example
@@ -55,8 +57,10 @@ mod crc;
 mod entry;
 mod error;
 mod file_writer;
+mod match_index;
 mod moves;
 mod packing;
+mod playback;
 mod recorder;
 mod recording;
 mod ring;
@@ -72,7 +76,12 @@ pub use entry::{
     RecordedShot, RecordedTick, RecordedVerdict, RecordedView, ShotOutcome,
 };
 pub use error::RecordError;
+pub use match_index::{IndexedPlayer, IndexedShot, MatchIndex, PlaybackMark, PlaybackMarkKind};
 pub use moves::{MoveRecorder, MoveTrack, RecordedMove};
+pub use playback::{
+    Playback, PlaybackCamera, PlaybackEvent, PlaybackLookPlugin, PlaybackPawn, PlaybackPlugin,
+    PlaybackSystems, PlaybackView, ScreenFrame, ScreenPlayback, ScreenSource,
+};
 pub use recorder::{MatchRecorder, RecorderConfig};
 pub use recording::{FileEnd, MAX_SEGMENTS, Recording, SegmentPlace};
 pub use roster::{MAX_ROSTER, PlayerNumber, RecordedPawn, RecordedPlayer, Roster, RosterChange};

@@ -1,5 +1,6 @@
 //! Players and pawns of a match at one moment.
 
+use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxySmoothing, Wire, WireError};
 
 use crate::packing::{read_text, write_text};
@@ -10,7 +11,7 @@ pub const MAX_ROSTER: usize = 1_024;
 const MAX_NAME: usize = 64;
 
 /// Number of a player within one recording. A player that returns has the same number.
-#[derive(Wire, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+#[derive(Wire, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Reflect)]
 pub struct PlayerNumber(pub u16);
 
 /// A player who is connected.
@@ -27,7 +28,7 @@ pub struct RecordedPlayer {
 }
 
 /// A pawn that exists.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub struct RecordedPawn {
     /// Network id.
     pub id: NetId,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use bevy_unlag_core::{
-    BaseView, NetId, PoseSample, PoseSampler, ProxySmoothing, SnapshotHistory, Tick, ViewStamp, ViewTime,
+    BaseView, NetId, PoseSample, PoseSampler, ProxySmoothing, ProxyUpdate, SnapshotHistory, Tick, ViewStamp,
+    ViewTime,
 };
 
 use crate::{
@@ -23,7 +24,8 @@ const RESERVED: usize = 64;
 /// which that matters.
 #[derive(Clone, Debug, Default)]
 pub struct PlayerScreen {
-    player: PlayerNumber,
+    /// `None` for the server, which has what it sent to anybody.
+    player: Option<PlayerNumber>,
     pawns: BTreeMap<NetId, PawnOnScreen>,
 }
 
@@ -61,6 +63,20 @@ impl PlayerScreen {
     /// Rebuilds the screen of a player from consecutive segments.
     #[must_use]
     pub fn of(player: PlayerNumber, segments: &[Segment]) -> Self {
+        Self::of_all(Some(player), segments)
+    }
+
+    /// Rebuilds the paths of all pawns as the server published them, whoever was sent them. At the view time of a tick
+    /// it has the server's poses of that tick, within the tolerance of the published paths.
+    #[must_use]
+    pub fn of_server<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Self {
+        Self::of_all(None, segments)
+    }
+
+    pub(crate) fn of_all<'a>(
+        player: Option<PlayerNumber>,
+        segments: impl IntoIterator<Item = &'a Segment>,
+    ) -> Self {
         let mut screen = Self { player, pawns: BTreeMap::new() };
         for segment in segments {
             screen.extend(segment);
@@ -73,15 +89,11 @@ impl PlayerScreen {
         self.follow(&segment.roster);
         for (_, entry) in segment.entries() {
             match entry {
-                Entry::Publication(publication) => {
-                    for (pawn, update) in publication.sent_to(self.player) {
-                        let on_screen = self.pawns.entry(*pawn).or_default();
-                        update.iter().for_each(|snapshot| {
-                            on_screen.history.insert(*snapshot);
-                        });
-                    }
-                }
-                Entry::Hidden(notice) if notice.player == self.player => {
+                Entry::Publication(publication) => match self.player {
+                    Some(player) => publication.sent_to(player).for_each(|update| self.insert(update)),
+                    None => publication.updates.iter().for_each(|update| self.insert(update)),
+                },
+                Entry::Hidden(notice) if Some(notice.player) == self.player => {
                     for pawn in &notice.pawns {
                         self.pawns.entry(*pawn).or_default().gone.push(notice.since);
                     }
@@ -92,6 +104,13 @@ impl PlayerScreen {
                 _ => {}
             }
         }
+    }
+
+    fn insert(&mut self, (pawn, update): &(NetId, ProxyUpdate)) {
+        let on_screen = self.pawns.entry(*pawn).or_default();
+        update.iter().for_each(|snapshot| {
+            on_screen.history.insert(*snapshot);
+        });
     }
 
     fn follow(&mut self, roster: &Roster) {

@@ -1,5 +1,6 @@
 //! Hit boxes of a pawn: shapes on its limbs.
 
+mod ray_distance;
 mod record;
 
 use std::sync::Arc;

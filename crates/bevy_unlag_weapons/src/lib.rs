@@ -101,6 +101,7 @@ mod projectile;
 mod reflection;
 mod reset;
 mod setup_diagnostics;
+mod shot_explanation;
 #[cfg(feature = "gizmos")]
 mod shot_gizmos;
 mod shot_journal;
@@ -133,6 +134,9 @@ pub use projectile::{
     CatchUp, ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, PathEnd, PathSegment,
     ProjectileAppeared, ProjectileDisappeared, ProjectileDisplay, ProjectileEnd, ProjectileEndKind,
     ProjectileLaunch, ProjectileRules, ProjectileTime, ProjectilesInFlight, Trajectory,
+};
+pub use shot_explanation::{
+    DeathExplained, DeathExplanationPlugin, ExplainedTarget, ExplanationViewer, ShotExplanation,
 };
 #[cfg(feature = "gizmos")]
 pub use shot_gizmos::ShotViewPlugin;

@@ -22,6 +22,7 @@ use crate::{
     friendly_fire::SparedTeam,
     hit_claims::LastClaims,
     projectile::{LaunchView, PendingLaunch, PendingLaunches},
+    shot_explanation::RecentShots,
     shot_journal::{JournalShot, ShotDetail, ShotJournal, UsedView},
     shot_messages::{OutgoingShotMessages, ShotMessage, Tracer},
     verdict::{Damage, RefusedShots, ShotRefusal, ShotResolved, ShotResult, ShotVerdict},
@@ -136,7 +137,7 @@ pub(crate) fn resolve_shots<M: MoveModel>(
     mut output: ShotOutput,
     mut launches: ResMut<PendingLaunches>,
     mut log: Option<ResMut<EvidenceLog>>,
-    mut journal: Option<ResMut<ShotJournal>>,
+    (mut journal, mut recent): (Option<ResMut<ShotJournal>>, Option<ResMut<RecentShots>>),
     mut scratch: Local<ShotScratch>,
 ) {
     scratch.claims.0.retain(|shooter, _| shooters.contains(*shooter));
@@ -149,11 +150,17 @@ pub(crate) fn resolve_shots<M: MoveModel>(
                 let Some(weapon) = context.arsenal.get(round.weapon) else { continue };
                 let pending = PendingShot { step, round, weapon, id: *id };
                 let log = log.as_deref_mut().filter(|log| log.is_on());
-                scratch.entry = journal.is_some().then(|| pending.journal_entry());
+                let is_kept = journal.is_some() || recent.is_some();
+                scratch.entry = is_kept.then(|| pending.journal_entry());
                 let resolved = pending.resolve(shooter, &model, &context, &mut scratch, log);
                 let verdict = pending.emit(resolved, &mut scratch, &context, &mut output, &mut launches);
-                if let Some((journal, entry)) = journal.as_deref_mut().zip(scratch.entry.take()) {
-                    journal.push(JournalShot { verdict, ..entry });
+                let Some(entry) = scratch.entry.take() else { continue };
+                let entry = JournalShot { verdict, ..entry };
+                if let Some(recent) = recent.as_deref_mut() {
+                    recent.push(entry.clone());
+                }
+                if let Some(journal) = journal.as_deref_mut() {
+                    journal.push(entry);
                 }
             }
             WeaponEvent::NotFired { shot, why } => {

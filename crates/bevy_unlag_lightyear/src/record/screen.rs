@@ -58,7 +58,7 @@ impl ScreenRecording {
 }
 
 fn start(world: &mut World) {
-    let setup = current_record_setup(world, String::new(), String::new());
+    let setup = current_record_setup(world, "", "");
     let mut recording = world.resource_mut::<ScreenRecording>();
     for request in core::mem::take(&mut recording.requests) {
         if let Some(mut recorder) = recording.recorder.take() {

@@ -13,9 +13,17 @@ use crate::{
     session::registry_hash,
 };
 
-/// Returns the setup of this server, as a reader compares it with its own.
+/// Returns the setup of this app, as it is recorded, and as a reader compares it with that of a file. The level has to
+/// be there: its hash is of the colliders of this moment.
+///
+/// `game` is the name and version of the game, for people, and `level` the name by which it finds the level again.
 #[expect(clippy::disallowed_methods, reason = "servers do not run in browsers")]
-pub(super) fn current_record_setup(world: &mut World, game: String, level: String) -> RecordSetup {
+pub fn current_record_setup(
+    world: &mut World,
+    game: impl Into<String>,
+    level: impl Into<String>,
+) -> RecordSetup {
+    let (game, level) = (game.into(), level.into());
     let hashes = current_setup(world, 0, None);
     let registry = registry_hash(world);
     let arsenal = world.get_resource::<Arsenal>();

@@ -6,6 +6,7 @@ mod cut_files;
 mod damaged_files;
 mod example_match;
 mod faults;
+mod playback;
 mod ring;
 mod round_trip;
 mod screens;

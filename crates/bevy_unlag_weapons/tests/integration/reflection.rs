@@ -11,7 +11,8 @@ mod assert_registered;
 #[test]
 fn public_types_are_registered_for_inspectors() {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, WeaponsPlugin::<CapsuleModel>::default(), HealthPlugin, HighPingPlugin));
+    app.add_plugins((MinimalPlugins, WeaponsPlugin::<CapsuleModel>::default(), HealthPlugin, HighPingPlugin))
+        .add_plugins(DeathExplanationPlugin);
     assert_registered!(
         app, ReflectComponent:
         Aim, Dead, DrawnProjectile, Health, HeldWeapon, LastAttacker, Loadout,
@@ -24,7 +25,7 @@ fn public_types_are_registered_for_inspectors() {
     );
     assert_registered!(
         app, ReflectMessage:
-        ArsenalReplaced, ClearProjectiles, Damage, Died, DisplayedProjectileHit, Hazard,
+        ArsenalReplaced, ClearProjectiles, Damage, DeathExplained, Died, DisplayedProjectileHit, Hazard,
         HideHighPing, ProjectileAppeared, ProjectileDisappeared, ProjectileEnd, ProjectileLaunch,
         Respawn, RespawnDue, ShotFired, ShotResolved, ShotVerdict, ShowHighPing, Tracer,
     );

@@ -15,7 +15,7 @@ pub fn plugin(app: &mut App) {
 }
 
 /// Shows a weapon. The grip is at this entity's origin, and the muzzle points to -Z.
-#[derive(Component, Default)]
+#[derive(Component, Debug, Default)]
 #[require(Transform, Visibility)]
 pub struct WeaponModel {
     kind: Option<Kind>,

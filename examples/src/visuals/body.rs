@@ -8,9 +8,9 @@ use bevy_unlag::{
     rewind::HUMANOID_LIMBS,
     weapons::HeldWeapon,
 };
-use unlag_examples::screen::scene::visible;
 
 use super::weapon::WeaponModel;
+use crate::screen::scene::visible;
 
 /// Index of the right hand among the limbs.
 const RIGHT_HAND: usize = 12;
@@ -33,6 +33,10 @@ pub fn plugin(app: &mut App) {
             .before(VisibilitySystems::VisibilityPropagate),
     );
 }
+
+/// Hides the body of its pawn, whose eyes the view has.
+#[derive(Component, Clone, Copy, Debug)]
+pub struct HiddenBody;
 
 /// A limb of a pawn. It is not a child of the pawn: its pose is in world space, and the pawn's transform is
 /// the simulated pose, not the drawn one.
@@ -59,6 +63,13 @@ fn hide_own(added: On<Add, LocalControl>, soldiers: Query<(), With<SoldierBody>>
     }
 }
 
+/// Returns the colour of a pawn.
+#[must_use]
+pub fn colour(pawn: NetId, lightness: f32) -> Color {
+    // The golden angle separates the hues of successive ids.
+    Color::hsl((f32::from(pawn.0) * 137.5) % 360.0, 0.75, lightness)
+}
+
 fn build_bodies(
     pawns: Query<
         (Entity, &NetId, &LimbRig),
@@ -69,9 +80,7 @@ fn build_bodies(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     for (pawn, id, rig) in &pawns {
-        // The golden angle separates the hues of successive ids.
-        let hue = (f32::from(id.0) * 137.5) % 360.0;
-        let mut paint = |lightness| materials.add(Color::hsl(hue, 0.75, lightness));
+        let mut paint = |lightness| materials.add(colour(*id, lightness));
         let (head, body, limb) = (paint(0.72), paint(0.48), paint(0.38));
         commands.spawn((LimbOf(pawn), WeaponModel::default(), Visibility::Hidden));
         let dark = materials.add(Color::srgb(0.08, 0.08, 0.10));
@@ -102,17 +111,17 @@ fn build_bodies(
 
 /// Poses the bodies with the same function of the drawn pose that the server resolves shots with.
 fn pose_bodies(
-    pawns: Query<(&DrawnPose, &LimbRig, &Limbs)>,
+    pawns: Query<(&DrawnPose, &LimbRig, &Limbs, Has<HiddenBody>)>,
     mut limbs: Query<(&LimbIndex, &mut Transform, &mut Visibility)>,
 ) {
-    for (drawn, rig, body) in &pawns {
+    for (drawn, rig, body, hidden) in &pawns {
         let mut room = LimbPoses::default();
         let poses = rig.in_world(&drawn.pose, &mut room);
         for entity in body.iter() {
             let Ok((index, mut transform, mut visibility)) = limbs.get_mut(entity) else { continue };
             let Some(pose) = poses.get(usize::from(index.0)) else { continue };
             *transform = Transform::from_isometry(*pose);
-            visibility.set_if_neq(visible(drawn.pose.alive));
+            visibility.set_if_neq(visible(drawn.pose.alive && !hidden));
         }
     }
 }
@@ -125,6 +134,7 @@ fn grip(drawn: &PoseSample, rig: &LimbRig, raised: f32) -> Option<Vec3> {
 }
 
 /// Returns the approximate muzzle position of a drawn pawn, where its tracers start.
+#[must_use]
 pub fn muzzle(drawn: &PoseSample, rig: &LimbRig, held: Option<&HeldWeapon>) -> Option<Vec3> {
     let raised = f32::from(u8::from(held.is_some_and(|held| held.aiming)));
     let ahead = drawn.rotation * Quat::from_rotation_x(drawn.pitch) * Vec3::NEG_Z;
@@ -135,10 +145,10 @@ pub fn muzzle(drawn: &PoseSample, rig: &LimbRig, held: Option<&HeldWeapon>) -> O
 /// the server uses.
 fn pose_weapons(
     (time, arsenal): (Res<Time>, Res<Arsenal>),
-    pawns: Query<(&DrawnPose, &LimbRig, &Limbs, Option<&HeldWeapon>)>,
+    pawns: Query<(&DrawnPose, &LimbRig, &Limbs, Option<&HeldWeapon>, Has<HiddenBody>)>,
     mut weapons: Query<(&mut WeaponModel, &mut Transform, &mut Visibility)>,
 ) {
-    for (drawn, rig, body, held) in &pawns {
+    for (drawn, rig, body, held, hidden) in &pawns {
         let PoseSample { rotation, pitch, alive, .. } = drawn.pose;
         for entity in body.iter() {
             let Ok((mut model, mut transform, mut visibility)) = weapons.get_mut(entity) else { continue };
@@ -146,7 +156,7 @@ fn pose_weapons(
             let Some(translation) = grip(&drawn.pose, rig, model.raised) else { continue };
             let look = rotation * Quat::from_rotation_x(pitch - LOWERED * model.lowered);
             *transform = Transform { translation, rotation: look, scale: Vec3::splat(WEAPON_SCALE) };
-            visibility.set_if_neq(visible(alive));
+            visibility.set_if_neq(visible(alive && !hidden));
         }
     }
 }

@@ -1,0 +1,299 @@
+//! Verdicts of a recording, explained.
+
+use std::collections::BTreeMap;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BasePoses, LimbRig, NetId, PoseSample, ViewTime, Wire};
+use bevy_unlag_record::{
+    IndexedShot, Playback, PlayerNumber, RecordError, RecordedShot, ScreenFrame, ScreenPlayback,
+    ScreenSource, ShotOutcome,
+};
+use bevy_unlag_rewind::{HitBoxes, HitGroup};
+use bevy_unlag_weapons::{
+    Arsenal, ExplainedTarget, HitList, Shot, ShotDetail, ShotExplanation, ShotRefusal, ShotResult, Weapon,
+    WeaponId,
+};
+
+/// Distance in metres from the line of a shot up to which a pawn counts as its target.
+const NEAR: f32 = 4.0;
+
+/// What a game knows beside the recording: its weapons, bodies and level.
+pub struct ExplanationScene<'a> {
+    /// Weapons.
+    pub arsenal: &'a Arsenal,
+    /// Poses of movement bases.
+    pub bases: &'a BasePoses,
+    /// Hit boxes and rig of a pawn.
+    pub body: &'a dyn Fn(NetId) -> (HitBoxes, LimbRig),
+    /// Distance in metres from a point to the level in a direction, up to a limit. `None` if nothing is hit.
+    pub wall: &'a dyn Fn(Vec3, Vec3, f32) -> Option<f32>,
+}
+
+impl core::fmt::Debug for ExplanationScene<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ExplanationScene").finish_non_exhaustive()
+    }
+}
+
+/// A shot of a recording with its explanation, and what each side saw of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ExplainedShot {
+    /// Why it counted or not.
+    pub explanation: ShotExplanation,
+    /// Eye position from which the server traced it, in metres.
+    pub eye: Vec3,
+    /// Unit directions of its pellets as the server traced them, at least one.
+    pub directions: Vec<Vec3>,
+    /// Range in metres.
+    pub range: f32,
+    /// Target on the shooter's screen, when it fired.
+    pub on_shooters_screen: Option<PoseSample>,
+    /// Target where the server tested it.
+    pub tested: Option<PoseSample>,
+    /// Target on the server in the tick of the verdict.
+    pub on_server: Option<PoseSample>,
+    /// What the target's own screen showed when it made the move that the server ran in that tick.
+    pub targets_screen: Option<TargetsScreen>,
+}
+
+/// The screen of the target of a shot, in the tick of the verdict.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TargetsScreen {
+    /// Shooter on it; `None` if it was not drawn.
+    pub shooter: Option<PoseSample>,
+    /// Age of its picture in milliseconds.
+    pub age_ms: f32,
+    /// How its view time is known.
+    pub source: ScreenSource,
+}
+
+/// Explains shots of a [`Playback`]. It keeps the screens of players, so that shots close to each other cost little.
+#[derive(Debug, Default)]
+pub struct ShotExplainer {
+    screens: BTreeMap<PlayerNumber, (u32, ScreenPlayback)>,
+}
+
+impl ShotExplainer {
+    /// Explains a shot. The playback jumps to the tick of its verdict, or of the launch of a projectile.
+    ///
+    /// # Errors
+    /// Returns the error of the recording, or [`RecordError::Empty`] if the shot is in no part that can be read.
+    pub fn explain(
+        &mut self,
+        playback: &mut Playback,
+        indexed: &IndexedShot,
+        scene: &ExplanationScene<'_>,
+    ) -> Result<ExplainedShot, RecordError> {
+        let now = ViewTime::at(indexed.tick);
+        if playback.time() != now {
+            playback.seek(now);
+        }
+        if indexed.weapon.is_none() {
+            return Ok(without_weapon(indexed));
+        }
+        let shot = playback.shot(indexed.shooter, indexed.shot).map(|(_, shot)| shot.clone());
+        let shot = shot.ok_or(RecordError::Empty)?;
+        let detail = ShotDetail::from_bytes(&shot.detail).ok();
+        let weapon = scene.arsenal.get(WeaponId(shot.weapon));
+        let range = weapon.map_or(100.0, Weapon::range);
+        let pellets = u32::from(weapon.map_or(1, Weapon::pellets).max(1));
+        let directions: Vec<Vec3> = match &detail {
+            Some(detail) => (0..pellets).map(|pellet| detail.direction(pellet)).collect(),
+            None => vec![shot.direction],
+        };
+        let mut found = ExplainedShot {
+            explanation: facts(&shot, indexed, detail.as_ref(), scene.arsenal),
+            eye: shot.eye,
+            directions,
+            range,
+            on_shooters_screen: None,
+            tested: None,
+            on_server: None,
+            targets_screen: None,
+        };
+        let frame = shot.claimed.clone().map(|view| ScreenFrame { view, source: ScreenSource::Recorded });
+        let shooter = frame.as_ref().map(|frame| frame.view.player);
+        let screen = match shooter {
+            Some(player) => Some(self.screen(playback, player)?),
+            None => None,
+        };
+        let shown = |pawn: NetId| match (&frame, screen) {
+            (Some(frame), Some(screen)) => {
+                playback.pose_on_screen(screen, frame, pawn, scene.bases).map(|(pose, _)| pose)
+            }
+            _ => playback.server_pose(pawn, now, scene.bases),
+        };
+        let gap = |pawn: NetId, pose: &PoseSample| {
+            let (boxes, rig) = (scene.body)(pawn);
+            let rays = found.directions.iter().map(|way| (shot.eye, *way, range));
+            rays.filter_map(|ray| boxes.distance_to_ray(&rig, pose, ray)).min_by(f32::total_cmp)
+        };
+        let hit = indexed.outcome.hits().first().map(|hit| hit.target);
+        let nearest = || {
+            let pawns = playback.roster().pawns().map(|pawn| pawn.id).filter(|id| *id != indexed.shooter);
+            let near = pawns.filter_map(|id| {
+                let pose = shown(id).filter(|pose| pose.alive && is_near(pose, &shot, range))?;
+                Some((id, gap(id, &pose)?))
+            });
+            let near = near.filter(|(_, gap)| *gap <= NEAR).min_by(|a, b| a.1.total_cmp(&b.1));
+            near.map(|(id, _)| id)
+        };
+        let Some(target) = hit.or_else(nearest) else { return Ok(found) };
+        let on_screen = shown(target);
+        let tested = match (&frame, screen, shot.used) {
+            (Some(frame), Some(screen), Some(used)) if used != frame.view.time => {
+                let mut other = frame.clone();
+                other.view.time = used;
+                other.view.stamps.clear();
+                playback.pose_on_screen(screen, &other, target, scene.bases).map(|(pose, _)| pose)
+            }
+            (Some(_), Some(_), Some(_)) => on_screen,
+            _ => playback.server_pose(target, now, scene.bases),
+        };
+        let on_server = playback.server_pose(target, now, scene.bases);
+        let zero = |gap: Option<f32>| gap.filter(|gap| gap.is_finite()).unwrap_or(0.0);
+        let is_blocked = |pose: &PoseSample| is_hidden(shot.eye, pose, &(scene.body)(target).0, scene.wall);
+        let moved = tested.zip(on_server).map_or(0.0, |(then, now)| then.position.distance(now.position));
+        found.explanation.target = Some(ExplainedTarget {
+            id: target,
+            screen_gap: zero(on_screen.as_ref().and_then(|pose| gap(target, pose))),
+            tested_gap: zero(tested.as_ref().and_then(|pose| gap(target, pose))),
+            moved,
+            is_behind_wall: on_screen.as_ref().is_some_and(|pose| {
+                let way = pose.position + pose.up() - shot.eye;
+                let nearest =
+                    found.directions.iter().copied().max_by(|a, b| a.dot(way).total_cmp(&b.dot(way)));
+                nearest.is_some_and(|direction| {
+                    let before = (way.dot(direction) - 0.5).clamp(0.0, range);
+                    (scene.wall)(shot.eye, direction, before).is_some()
+                })
+            }),
+            is_covered: on_server.as_ref().is_some_and(is_blocked),
+        });
+        (found.on_shooters_screen, found.tested, found.on_server) = (on_screen, tested, on_server);
+        let victim = playback.roster().player_of(target).map(|player| player.number);
+        if let Some(victim) = victim {
+            let screen = self.screen(playback, victim)?;
+            let frame = screen.frame(now);
+            found.targets_screen = frame.map(|frame| TargetsScreen {
+                shooter: playback
+                    .pose_on_screen(screen, &frame, indexed.shooter, scene.bases)
+                    .map(|(pose, _)| pose),
+                age_ms: now.since(frame.view.time) as f32 / 256.0 * playback.sampler().tick_seconds * 1e3,
+                source: frame.source,
+            });
+        }
+        Ok(found)
+    }
+
+    fn screen(
+        &mut self,
+        playback: &mut Playback,
+        player: PlayerNumber,
+    ) -> Result<&ScreenPlayback, RecordError> {
+        let generation = playback.generation();
+        if self.screens.get(&player).is_none_or(|(of, _)| *of != generation) {
+            self.screens.retain(|_, (of, _)| *of == generation);
+            self.screens.insert(player, (generation, playback.screen_of(player)?));
+        }
+        self.screens.get(&player).map(|(_, screen)| screen).ok_or(RecordError::Empty)
+    }
+}
+
+/// Returns whether a pawn can be near the line of a shot at all.
+fn is_near(pose: &PoseSample, shot: &RecordedShot, range: f32) -> bool {
+    let way = pose.position + pose.up() - shot.eye;
+    let along = way.dot(shot.direction);
+    (-NEAR..range + NEAR).contains(&along)
+        && (way - shot.direction * along).length() < NEAR + 0.2 * along.max(0.0)
+}
+
+/// Returns whether the level is between an eye and both the head and the middle of a pawn.
+fn is_hidden(
+    eye: Vec3,
+    pose: &PoseSample,
+    boxes: &HitBoxes,
+    wall: &dyn Fn(Vec3, Vec3, f32) -> Option<f32>,
+) -> bool {
+    let head = boxes.bounds().high * 0.9;
+    [head, head * 0.55].into_iter().all(|height| {
+        let way = pose.position + pose.up() * height - eye;
+        let length = way.length();
+        length > 0.1 && wall(eye, way / length, length - 0.05).is_some()
+    })
+}
+
+/// Explains a verdict without a shot: the server refused to fire it.
+fn without_weapon(indexed: &IndexedShot) -> ExplainedShot {
+    let explanation = ShotExplanation {
+        shooter: indexed.shooter,
+        shot: indexed.shot,
+        weapon: None,
+        is_projectile: false,
+        resolved: indexed.tick,
+        screen: None,
+        used: None,
+        clamped: false,
+        round_trip_ms: None,
+        queued_ticks: 0,
+        target: None,
+        result: result(&indexed.outcome),
+    };
+    ExplainedShot {
+        explanation,
+        eye: Vec3::ZERO,
+        directions: Vec::new(),
+        range: 0.0,
+        on_shooters_screen: None,
+        tested: None,
+        on_server: None,
+        targets_screen: None,
+    }
+}
+
+fn facts(
+    shot: &RecordedShot,
+    indexed: &IndexedShot,
+    detail: Option<&ShotDetail>,
+    arsenal: &Arsenal,
+) -> ShotExplanation {
+    let view = detail.and_then(|detail| detail.view.as_ref());
+    let weapon = WeaponId(shot.weapon);
+    let round_trip = view.and_then(|view| view.round_trip);
+    ShotExplanation {
+        shooter: shot.shooter,
+        shot: shot.shot,
+        weapon: Some(weapon),
+        is_projectile: arsenal.get(weapon).is_some_and(|weapon| matches!(weapon.shot, Shot::Projectile(_))),
+        resolved: indexed.tick,
+        screen: shot.claimed.as_ref().map(|view| view.time),
+        used: shot.used,
+        clamped: shot.clamped,
+        round_trip_ms: round_trip.map(|trip| trip.as_millis().min(60_000) as u16),
+        queued_ticks: indexed.tick.since(shot.arrived).clamp(0, 255) as u8,
+        target: None,
+        result: result(&indexed.outcome),
+    }
+}
+
+/// Returns a recorded verdict as one of the weapons crate.
+fn result(outcome: &ShotOutcome) -> ShotResult {
+    match outcome {
+        ShotOutcome::Miss => ShotResult::Miss,
+        ShotOutcome::Launched => ShotResult::Launched,
+        ShotOutcome::Refused(reason) => {
+            let known = ShotRefusal::ALL.get(usize::from(*reason)).copied();
+            ShotResult::Refused(known.unwrap_or(ShotRefusal::MissingMove))
+        }
+        ShotOutcome::Hit { .. } => {
+            let all = outcome.hits().iter().flat_map(|hit| {
+                let counts =
+                    [(HitGroup::Head, hit.head), (HitGroup::Body, hit.body), (HitGroup::Limb, hit.limb)];
+                counts
+                    .into_iter()
+                    .flat_map(move |(group, count)| (0..count).map(move |_| (hit.target, group)))
+            });
+            ShotResult::Hit(all.collect::<HitList>())
+        }
+    }
+}
