@@ -103,32 +103,28 @@ fn answer(
     // Clients draw pawns with rarer snapshots later. What is not covered is shown.
     let late = target.update_ticks.saturating_sub(times.snapshot_ticks);
     let is_placed = viewer.near.up != Vec3::ZERO && target.root.is_finite();
-    let mut look = |fan: &Fan, ahead: u32, is_open: bool| {
-        let [past, ahead] = [target.update_ticks - 1, ahead].map(|ticks| ticks as f32 * times.tick_seconds);
-        let past = (past - ahead).max(0.0);
+    let board = |fan: &Fan, ahead: u32| {
+        let past = (target.update_ticks - 1).saturating_sub(ahead);
+        let [past, ahead] = [past, ahead].map(|ticks| ticks as f32 * times.tick_seconds);
         let ahead = ahead + config.margin_seconds.max(0.0);
-        let board = reach::board(config, &target.root, &target.body, fan.middle.low, past, ahead);
-        shaft::look((fan, &board), is_open, &mut pair.memory, (level, &mut *walls, &mut *effort))
+        reach::board(config, &target.root, &target.body, fan.middle.low, past, ahead)
     };
-    let turn = times.now.0 / times.interval;
+    let is_patient = times.now.0 / times.interval % PATIENCE == 0;
+    let asks_far = late == 0 && (pair.state == State::Far || pair.state == State::Close && is_patient);
     let (sight, state) = if late > spare || !is_placed {
         (Sight::Clear, State::Clear)
-    } else if late > 0 {
-        match look(&viewer.far, ahead, pair.state == State::Clear) {
-            Sight::Blocked => (Sight::Blocked, State::Close),
-            sight => (sight, State::Clear),
-        }
-    } else if pair.state == State::Far || pair.state == State::Close && turn % PATIENCE == 0 {
-        match look(&viewer.far, ahead + spare, false) {
-            Sight::Blocked => (Sight::Blocked, State::Far),
-            Sight::Unknown => (Sight::Unknown, State::Clear),
-            Sight::Clear => match look(&viewer.near, ahead, false) {
-                Sight::Blocked => (Sight::Blocked, State::Close),
-                sight => (sight, State::Clear),
-            },
-        }
+    } else if asks_far
+        && shaft::is_covered(
+            (&viewer.far, &board(&viewer.far, ahead + spare)),
+            &mut pair.memory,
+            (level, walls, effort),
+        )
+    {
+        (Sight::Blocked, State::Far)
     } else {
-        match look(&viewer.near, ahead, pair.state == State::Clear) {
+        let fan = if late > 0 { &viewer.far } else { &viewer.near };
+        let is_open = pair.state == State::Clear;
+        match shaft::look((fan, &board(fan, ahead)), is_open, &mut pair.memory, (level, walls, effort)) {
             Sight::Blocked => (Sight::Blocked, State::Close),
             sight => (sight, State::Clear),
         }

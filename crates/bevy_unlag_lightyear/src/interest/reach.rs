@@ -124,7 +124,7 @@ pub(super) fn board(config: &InterestConfig, root: &Root, body: &Body, eye: Vec3
     let side = up.cross(position - eye).try_normalize().unwrap_or_else(|| up.any_orthonormal_vector());
     // How far the pawn can leave its path by turning.
     let speed = config.max_speed.max(along.length());
-    let rate = (config.turn_rate + config.acceleration / speed.max(0.1)).max(0.1);
+    let rate = (config.turn_rate + config.acceleration / speed.max(0.1)).clamp(0.1, 1e3);
     let turned = speed * (ahead - (1.0 - (-ahead * rate).exp()) / rate);
     let aside = along.dot(side);
     let middle = position + side * (aside * (ahead - past) * 0.5);

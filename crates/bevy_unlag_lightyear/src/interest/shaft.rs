@@ -11,14 +11,14 @@ use super::walls::{Effort, Level, PieceIndex, Walls};
 /// Corners of the region of an eye, around its middle.
 pub(super) const RING: usize = 8;
 /// Pieces of the level that one test considers, and that are remembered for the next one.
-const CONSIDERED: usize = 8;
+const CONSIDERED: usize = Mask::BITS as usize;
 const REMEMBERED: usize = 6;
-/// Size in metres of parts that are not divided further. Openings that are narrower than half of it may be missed.
-const SMALL: f32 = 0.2;
+/// Size in metres of parts that are not divided further. Openings that are narrower may be missed.
+const SMALL: f32 = 0.1;
 /// Divisions of a part in a row.
-const MAX_DEPTH: u32 = 5;
+const MAX_DEPTH: u32 = 7;
 /// Parts of one question.
-const MAX_PARTS: u32 = 400;
+const MAX_PARTS: u32 = 1_000;
 
 /// Whether two regions see each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,109 +87,101 @@ struct Shaft<'a> {
     parts: u32,
 }
 
+/// Level, its known walls, and the effort that is left.
+type World<'a> = (&'a dyn Level, &'a mut Walls, &'a mut Effort);
+
+/// Candidates as bits: those that are between all heights of two posts.
+type Mask = u8;
+
+/// Part of both regions.
+#[derive(Clone, Copy)]
+struct Part {
+    eyes: [Post; 3],
+    sides: [Post; 2],
+    /// Walls between each eye and each side, among the first candidates.
+    masks: [[Mask; 2]; 3],
+    known: usize,
+}
+
 /// Returns whether any eye in `fan` sees any part of `board`. `Unknown` if there is no effort left, or too many parts.
 /// `is_open`: whether the answer is likely to be [`Sight::Clear`].
 pub(super) fn look(
     (fan, board): (&Fan, &Board),
     is_open: bool,
     memory: &mut Memory,
-    (level, walls, effort): (&dyn Level, &mut Walls, &mut Effort),
+    (level, walls, effort): World<'_>,
 ) -> Sight {
     if effort.left <= 0 {
         return Sight::Unknown;
     }
-    let heights = (fan.up.dot(board.up) > 0.9999).then(|| {
-        let all = fan.ring.iter().chain([&fan.middle]).chain(&board.sides);
-        all.fold((fan.up, f32::INFINITY, f32::NEG_INFINITY), |(up, low, high), post| {
-            (up, low.min(post.low.dot(up)), high.max(post.high.dot(up)))
-        })
-    });
-    let mut shaft =
-        Shaft { level, walls, effort, candidates: default(), count: 0, heights, parts: 0 };
-    for piece in &memory.pieces[..usize::from(memory.count)] {
-        shaft.consider(*piece);
-    }
+    let mut shaft = Shaft::new((fan, board), memory, (level, walls, effort));
     let sight = shaft.answer(fan, board, is_open);
-    let remembered = shaft.count.min(REMEMBERED);
-    for (slot, candidate) in memory.pieces.iter_mut().zip(&shaft.candidates[..remembered]) {
-        *slot = candidate.piece;
-    }
-    memory.count = remembered as u8;
+    shaft.store(memory);
     sight
 }
 
-impl Shaft<'_> {
-    fn answer(&mut self, fan: &Fan, board: &Board, is_open: bool) -> Sight {
-        let (eye, body) = (fan.middle.middle(), board.sides[0].midpoint(&board.sides[1]).middle());
-        if is_open || self.count == 0 {
-            if self.is_clear(eye, body) {
-                return Sight::Clear;
-            }
-            // From the other side another wall may be the first.
-            if self.count <= 1 && self.is_clear(body, eye) {
-                return Sight::Clear;
-            }
+/// Returns whether a single known wall is between both regions. With no effort left none is.
+pub(super) fn is_covered(
+    (fan, board): (&Fan, &Board),
+    memory: &mut Memory,
+    (level, walls, effort): World<'_>,
+) -> bool {
+    if effort.left <= 0 {
+        return false;
+    }
+    let mut shaft = Shaft::new((fan, board), memory, (level, walls, effort));
+    let is_covered = !(shaft.count == 0 && shaft.finds_clear_line(fan, board)) && shaft.covers(fan, board);
+    shaft.store(memory);
+    is_covered
+}
+
+impl<'a> Shaft<'a> {
+    fn new((fan, board): (&Fan, &Board), memory: &Memory, (level, walls, effort): World<'a>) -> Self {
+        let heights = (fan.up.dot(board.up) > 0.9999).then(|| {
+            let all = fan.ring.iter().chain([&fan.middle]).chain(&board.sides);
+            all.fold((fan.up, f32::INFINITY, f32::NEG_INFINITY), |(up, low, high), post| {
+                (up, low.min(post.low.dot(up)), high.max(post.high.dot(up)))
+            })
+        });
+        let mut shaft = Self { level, walls, effort, candidates: default(), count: 0, heights, parts: 0 };
+        for piece in &memory.pieces[..usize::from(memory.count)] {
+            shaft.consider(*piece);
         }
-        for k in 0..self.count {
-            let is_between = |post: &Post| board.sides.iter().all(|side| self.blocks(k, post, side));
-            let all = fan.ring.iter().chain([&fan.middle]).all(is_between);
-            self.effort.left -= 2;
-            if all {
-                self.effort.left -= RING as i64 * 2;
-                self.candidates.swap(0, k);
-                return Sight::Blocked;
-            }
-        }
-        for (index, corner) in fan.ring.iter().enumerate() {
-            let next = fan.ring[(index + 1) % RING];
-            let sight = self.divide([fan.middle, *corner, next], board.sides, 0);
-            if sight != Sight::Blocked {
-                return sight;
-            }
-        }
-        Sight::Blocked
+        shaft
     }
 
-    /// Returns whether any eye in a triangle sees anything between two sides of a body.
-    fn divide(&mut self, eyes: [Post; 3], sides: [Post; 2], depth: u32) -> Sight {
-        self.parts += 1;
-        if self.parts > MAX_PARTS {
-            return Sight::Unknown;
+    /// Remembers the walls for the next test.
+    fn store(&self, memory: &mut Memory) {
+        let remembered = self.count.min(REMEMBERED);
+        for (slot, candidate) in memory.pieces.iter_mut().zip(&self.candidates[..remembered]) {
+            *slot = candidate.piece;
         }
-        let known = self.count;
-        if self.is_covered(0..known, &eyes, &sides) {
-            return Sight::Blocked;
-        }
-        if eyes.iter().any(|eye| sides.iter().any(|side| self.sees(eye, side))) {
+        memory.count = remembered as u8;
+    }
+
+    fn answer(&mut self, fan: &Fan, board: &Board, is_open: bool) -> Sight {
+        if (is_open || self.count == 0) && self.finds_clear_line(fan, board) {
             return Sight::Clear;
         }
-        if self.is_covered(known..self.count, &eyes, &sides) {
+        if self.covers(fan, board) {
             return Sight::Blocked;
         }
-        let [a, b, c] = eyes;
-        let length = |a: &Post, b: &Post| a.low.distance_squared(b.low);
-        let (ab, bc, ca, wide) = (length(&a, &b), length(&b, &c), length(&c, &a), length(&sides[0], &sides[1]));
-        let long = ab.max(bc).max(ca);
-        if depth >= MAX_DEPTH || long.max(wide) < SMALL * SMALL {
-            return Sight::Blocked;
+        let known = self.count;
+        let mut ring = [[0; 2]; RING];
+        for (masks, eye) in ring.iter_mut().zip(&fan.ring) {
+            let Some(found) = self.masks(eye, &board.sides) else { return Sight::Clear };
+            *masks = found;
         }
-        let halves = if wide >= long {
-            let middle = sides[0].midpoint(&sides[1]);
-            [(eyes, [sides[0], middle]), (eyes, [middle, sides[1]])]
-        } else {
-            // The longest edge is between the first two.
-            let [a, b, c] = if long == ab {
-                [a, b, c]
-            } else if long == bc {
-                [b, c, a]
-            } else {
-                [c, a, b]
+        let Some(middle) = self.masks(&fan.middle, &board.sides) else { return Sight::Clear };
+        for (index, corner) in fan.ring.iter().enumerate() {
+            let next = (index + 1) % RING;
+            let part = Part {
+                eyes: [fan.middle, *corner, fan.ring[next]],
+                sides: board.sides,
+                masks: [middle, ring[index], ring[next]],
+                known,
             };
-            let middle = a.midpoint(&b);
-            [([a, middle, c], sides), ([middle, b, c], sides)]
-        };
-        for (eyes, sides) in halves {
-            let sight = self.divide(eyes, sides, depth + 1);
+            let sight = self.divide(part, 0);
             if sight != Sight::Blocked {
                 return sight;
             }
@@ -197,17 +189,105 @@ impl Shaft<'_> {
         Sight::Blocked
     }
 
-    /// Returns whether one of the candidates is between all eyes and both sides.
-    fn is_covered(&mut self, candidates: core::ops::Range<usize>, eyes: &[Post; 3], sides: &[Post; 2]) -> bool {
-        for k in candidates {
-            self.effort.left -= 2;
-            if eyes.iter().all(|eye| sides.iter().all(|side| self.blocks(k, eye, side))) {
-                self.effort.left -= 4;
+    /// Looks along the middle, and from the other side as well, where another wall may be the first.
+    fn finds_clear_line(&mut self, fan: &Fan, board: &Board) -> bool {
+        let (eye, body) = (fan.middle.middle(), board.sides[0].midpoint(&board.sides[1]).middle());
+        self.is_clear(eye, body) || self.count == 1 && self.meets_nothing(body, eye)
+    }
+
+    /// Returns whether a single candidate is between both regions.
+    fn covers(&mut self, fan: &Fan, board: &Board) -> bool {
+        for k in 0..self.count {
+            let mut lines = 0;
+            let is_between = fan.ring.iter().chain([&fan.middle]).all(|eye| {
+                lines += 2;
+                board.sides.iter().all(|side| self.blocks(k, eye, side))
+            });
+            self.effort.left -= lines;
+            if is_between {
                 self.candidates.swap(0, k);
                 return true;
             }
         }
         false
+    }
+
+    /// Returns whether any eye in a part sees any side of the body in it.
+    fn divide(&mut self, mut part: Part, depth: u32) -> Sight {
+        self.parts += 1;
+        if self.parts > MAX_PARTS {
+            return Sight::Unknown;
+        }
+        if part.known < self.count {
+            for (masks, eye) in part.masks.iter_mut().zip(&part.eyes) {
+                for (mask, side) in masks.iter_mut().zip(&part.sides) {
+                    *mask |= self.bits(part.known..self.count, eye, side);
+                }
+            }
+            part.known = self.count;
+        }
+        let Part { eyes, sides, masks, .. } = &part;
+        if masks.iter().flatten().fold(Mask::MAX, |all, mask| all & mask) != 0 {
+            return Sight::Blocked;
+        }
+        let length = |a: &Post, b: &Post| a.low.distance_squared(b.low);
+        let edges = [length(&eyes[0], &eyes[1]), length(&eyes[1], &eyes[2]), length(&eyes[2], &eyes[0])];
+        let wide = length(&sides[0], &sides[1]);
+        let long = edges[0].max(edges[1]).max(edges[2]);
+        if depth >= MAX_DEPTH || long.max(wide) < SMALL * SMALL {
+            return Sight::Blocked;
+        }
+        let mut halves = [part, part];
+        if wide >= long {
+            let middle = sides[0].midpoint(&sides[1]);
+            for (index, eye) in eyes.iter().enumerate() {
+                let Some(mask) = self.mask(eye, &middle) else { return Sight::Clear };
+                (halves[0].masks[index][1], halves[1].masks[index][0]) = (mask, mask);
+            }
+            (halves[0].sides[1], halves[1].sides[0]) = (middle, middle);
+        } else {
+            let first = edges.iter().position(|edge| *edge >= long).unwrap_or(0);
+            let second = (first + 1) % 3;
+            let middle = eyes[first].midpoint(&eyes[second]);
+            let Some(masks) = self.masks(&middle, sides) else { return Sight::Clear };
+            (halves[0].eyes[second], halves[1].eyes[first]) = (middle, middle);
+            (halves[0].masks[second], halves[1].masks[first]) = (masks, masks);
+        }
+        for half in halves {
+            let sight = self.divide(half, depth + 1);
+            if sight != Sight::Blocked {
+                return sight;
+            }
+        }
+        Sight::Blocked
+    }
+
+    /// Returns the walls between an eye and both sides of a body; `None` if there is a clear line.
+    fn masks(&mut self, eye: &Post, sides: &[Post; 2]) -> Option<[Mask; 2]> {
+        Some([self.mask(eye, &sides[0])?, self.mask(eye, &sides[1])?])
+    }
+
+    /// Returns the walls between all heights of two posts; `None` if there is a clear line. A wall that is met later is
+    /// missing in it.
+    fn mask(&mut self, eye: &Post, side: &Post) -> Option<Mask> {
+        let known = self.bits(0..self.count, eye, side);
+        if known != 0 {
+            return Some(known);
+        }
+        let before = self.count;
+        for (from, to) in
+            [(eye.high, side.high), (eye.high, side.low), (eye.low, side.high), (eye.low, side.low)]
+        {
+            if self.is_clear(from, to) {
+                return None;
+            }
+        }
+        Some(self.bits(before..self.count, eye, side))
+    }
+
+    fn bits(&mut self, candidates: core::ops::Range<usize>, eye: &Post, side: &Post) -> Mask {
+        self.effort.left -= candidates.len() as i64;
+        candidates.filter(|k| self.blocks(*k, eye, side)).fold(0, |all, k| all | 1 << k)
     }
 
     /// Returns whether a candidate is between all heights of two posts.
@@ -221,25 +301,15 @@ impl Shaft<'_> {
                     && piece.blocks(eye.low, side.low))
     }
 
-    /// Returns whether there is a clear line between the ends of two posts.
-    fn sees(&mut self, eye: &Post, side: &Post) -> bool {
-        self.effort.left -= 2;
-        if (0..self.count).any(|k| self.blocks(k, eye, side)) {
-            return false;
-        }
-        [(eye.high, side.high), (eye.high, side.low), (eye.low, side.high), (eye.low, side.low)]
-            .into_iter()
-            .any(|(from, to)| self.is_clear(from, to))
-    }
-
     /// Returns whether a line is clear. The wall that blocks it becomes a candidate.
     fn is_clear(&mut self, from: Vec3, to: Vec3) -> bool {
         self.effort.left -= 1;
-        let is_known =
-            |candidate: &Candidate| self.walls.piece(candidate.piece).blocks(from, to);
-        if self.candidates[..self.count].iter().any(is_known) {
-            return false;
-        }
+        let blocks = |candidate: &Candidate| self.walls.piece(candidate.piece).blocks(from, to);
+        !self.candidates[..self.count].iter().any(blocks) && self.meets_nothing(from, to)
+    }
+
+    /// Casts a ray through the level. The wall that it meets becomes a candidate.
+    fn meets_nothing(&mut self, from: Vec3, to: Vec3) -> bool {
         self.effort.ray();
         let Some(wall) = self.level.first_wall(from, to) else { return true };
         if let Some(piece) = self.walls.number(wall, self.level) {
