@@ -8,8 +8,8 @@ use bevy_unlag::{
     core::{SnapshotHistory, Tick},
     link_conditioner::LinkConditions,
     net::{
-        AlwaysInSight, HiddenPawns, InterestConfig, InterestPlugin, InterestRule, InterestStats, SeesEverything,
-        SightVerdict,
+        AlwaysInSight, HiddenPawns, InterestConfig, InterestPlugin, InterestRule, InterestStats,
+        SeesEverything, SightVerdict,
     },
     prelude::*,
     smoothing::OutOfSight,

@@ -70,12 +70,7 @@ impl Plugin for InterestPlugin {
             .configure_sets(PostUpdate, InterestSystems::Decide.before(NetSystems::AnnounceHidden))
             .add_systems(
                 PostUpdate,
-                (
-                    places::follow_level,
-                    places::place_pawns,
-                    pairs::choose_pairs,
-                    questions::answer_questions,
-                )
+                (places::follow_level, places::place_pawns, pairs::choose_pairs, questions::answer_questions)
                     .chain()
                     .in_set(InterestSystems::Decide),
             );

@@ -210,7 +210,8 @@ pub(super) fn place_pawns(
             place.surprise = Some(tick.0);
         }
         place.root = root;
-        place.body = Body { radius: bounds.radius.min(config.body_radius), low: bounds.low, high: bounds.high };
+        place.body =
+            Body { radius: bounds.radius.min(config.body_radius), low: bounds.low, high: bounds.high };
         place.owner = owner.map(|owner| owner.owner);
         place.team = team.copied();
         place.is_exempt = is_exempt;
@@ -260,7 +261,8 @@ mod tests {
     fn ticks_ahead_reach_to_the_last_snapshot_before_the_next_turn() {
         for (slot, now) in [(0, 0), (0, 4), (1, 7), (2, 9), (5, 100)] {
             let places = places(now, now);
-            let next = (now + 1..).find(|tick| places_turn(*tick, slot) != places_turn(now, slot)).expect("a turn");
+            let next =
+                (now + 1..).find(|tick| places_turn(*tick, slot) != places_turn(now, slot)).expect("a turn");
             let last = (now..next).rev().find(|tick| tick % 3 == 0).unwrap_or(now);
             assert_eq!(places.ticks_ahead(slot, 3, 3), last - now, "slot {slot}, tick {now}");
         }
@@ -275,9 +277,7 @@ mod tests {
         let [a, b] = [1, 2].map(|index| Entity::from_raw_u32(index).expect("a small number"));
         let mut places = Places::default();
         assert_eq!((places.slot(a), places.slot(b), places.slot(a)), (0, 1, 0));
-        let place = |entity, updated| {
-            Some(Place { updated, ..Place::new(entity, Root::default()) })
-        };
+        let place = |entity, updated| Some(Place { updated, ..Place::new(entity, Root::default()) });
         places.now = Tick(5);
         places.places = vec![place(a, Tick(4)), place(b, Tick(5))];
         places.remove_gone();

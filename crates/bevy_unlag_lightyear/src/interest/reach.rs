@@ -118,7 +118,14 @@ pub(super) struct Body {
 }
 
 /// Returns where a body can be from `past` seconds ago until `ahead` seconds from now, as seen from `eye`.
-pub(super) fn board(config: &InterestConfig, root: &Root, body: &Body, eye: Vec3, past: f32, ahead: f32) -> Board {
+pub(super) fn board(
+    config: &InterestConfig,
+    root: &Root,
+    body: &Body,
+    eye: Vec3,
+    past: f32,
+    ahead: f32,
+) -> Board {
     let Root { position, up, .. } = *root;
     let (rise_speed, along) = root.parts();
     let side = up.cross(position - eye).try_normalize().unwrap_or_else(|| up.any_orthonormal_vector());
@@ -131,7 +138,8 @@ pub(super) fn board(config: &InterestConfig, root: &Root, body: &Body, eye: Vec3
     let half = body.radius + turned + aside.abs() * (ahead + past) * 0.5;
     let low = body.low + FEET - (-rise_speed * ahead).max(rise_speed * past).max(0.0);
     let high = body.high + rise(config, rise_speed, ahead).max(-rise_speed * past);
-    let post = |aside: f32| Post { low: middle + side * aside + up * low, high: middle + side * aside + up * high };
+    let post =
+        |aside: f32| Post { low: middle + side * aside + up * low, high: middle + side * aside + up * high };
     Board { sides: [post(half), post(-half)], up }
 }
 

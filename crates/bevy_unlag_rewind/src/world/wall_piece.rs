@@ -190,7 +190,8 @@ mod tests {
         let wall = wall();
         assert!(wall.spans(Vec3::Y, 0.0, 2.9) && wall.spans(Vec3::NEG_Y, -2.9, 0.0));
         assert!(!wall.spans(Vec3::Y, 0.0, 3.1) && !wall.spans(Vec3::Y, -0.1, 2.0));
-        let tilted = WallPiece::cuboid(Isometry3d::from_rotation(Quat::from_rotation_x(0.2)), Vec3::splat(5.0));
+        let tilted =
+            WallPiece::cuboid(Isometry3d::from_rotation(Quat::from_rotation_x(0.2)), Vec3::splat(5.0));
         assert!(!tilted.spans(Vec3::Y, 0.0, 1.0));
     }
 }

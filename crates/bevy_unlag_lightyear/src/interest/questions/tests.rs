@@ -28,7 +28,13 @@ struct Asked {
 impl Asked {
     fn new() -> Self {
         let pair = Pair::for_test();
-        Self { level: Boxes::wall_with_opening(2.0..3.2), walls: Walls::default(), pair, now: 300, rays: 1_000 }
+        Self {
+            level: Boxes::wall_with_opening(2.0..3.2),
+            walls: Walls::default(),
+            pair,
+            now: 300,
+            rays: 1_000,
+        }
     }
 
     fn ask(&mut self, viewer: &Place, target: &Place) -> (Sight, State, i32) {
@@ -63,7 +69,10 @@ fn pawn_that_is_about_to_come_into_sight_is_shown_and_one_that_may_soon_is_asked
         })
         .collect();
     let first = |state| states.iter().position(|one| *one == state).expect("it happens");
-    assert!(first(State::Far) < first(State::Close) && first(State::Close) < first(State::Clear), "{states:?}");
+    assert!(
+        first(State::Far) < first(State::Close) && first(State::Close) < first(State::Clear),
+        "{states:?}"
+    );
 }
 
 #[test]

@@ -95,7 +95,8 @@ fn no_line_between_two_regions_is_clear_if_they_do_not_see_each_other() {
         let board = board(rng.random_range(7.0..9.0), rng.random_range(-5.0..5.0));
         let lines = (0..400).filter(|_| {
             let sector = rng.random_range(0..RING);
-            let (u, v, w) = (rng.random_range(0.0..1.0f32), rng.random_range(0.0..1.0f32), rng.random_range(0.0..1.0f32));
+            let (u, v, w) =
+                (rng.random_range(0.0..1.0f32), rng.random_range(0.0..1.0f32), rng.random_range(0.0..1.0f32));
             let edge = fan.ring[sector].high.lerp(fan.ring[(sector + 1) % RING].high, u);
             let eye = fan.middle.high.lerp(edge, v.sqrt());
             level.first(eye, board.sides[0].high.lerp(board.sides[1].high, w)).is_none()
