@@ -12,7 +12,7 @@ use super::{
     reach::{self, Body, Root},
     rule::AlwaysInSight,
     shaft::Fan,
-    walls::{Effort, Walls},
+    walls::{Effort, Level, Walls},
 };
 use crate::{parking::Published, snapshots::UpdateInterval};
 
@@ -223,8 +223,8 @@ pub(super) fn place_pawns(
         if has_turn && root.is_finite() {
             let seconds = config.seconds_until_drawn(trips.get(owner).ok()) + ahead;
             let spare = config.spare_ticks() as f32 * tick_seconds;
-            let mut fan = |seconds| reach::fan(&config, &root, &place.body, seconds, (&world, &mut effort));
-            (place.near, place.far) = (fan(seconds), fan(seconds + spare));
+            let world = (&world as &dyn Level, &mut *effort);
+            [place.near, place.far] = reach::fans(&config, &root, &place.body, (seconds, spare), world);
         }
     }
     places.remove_gone();

@@ -16,7 +16,7 @@ use super::{
 use crate::hidden_pawns::HiddenPawns;
 
 /// Turns after which a pawn that is out of sight, but not for long, is asked for as one that may be for longer.
-const PATIENCE: u32 = 4;
+const PATIENCE: u32 = 2;
 
 /// A pair of which the level is asked.
 #[derive(Clone, Copy, Debug)]

@@ -49,64 +49,110 @@ fn rise(config: &InterestConfig, own: f32, seconds: f32) -> f32 {
     jump.max(own * seconds)
 }
 
-/// Moves a pawn from rest or motion for `seconds` with its input in one direction, and returns the way that it has made.
+/// Motion of a pawn with its input in one direction.
 ///
 /// The velocity turns to the input by [`turn_rate`](InterestConfig::turn_rate), and grows by
 /// [`acceleration`](InterestConfig::acceleration): the formula of Unreal's character and the suite's capsule.
-fn way(config: &InterestConfig, mut velocity: Vec2, input: Vec2, seconds: f32) -> Vec2 {
-    let steps = (seconds / STEP).ceil().clamp(1.0, 64.0);
-    let step = seconds / steps;
-    let limit = config.max_speed.max(velocity.length());
-    let turn = (config.turn_rate * step).clamp(0.0, 1.0);
-    let push = input * (config.acceleration * step).min(2.0 * limit);
-    let mut way = Vec2::ZERO;
-    for _ in 0..steps as u32 {
-        velocity += (input * velocity.length() - velocity) * turn + push;
-        velocity = velocity.clamp_length_max(limit);
-        way += velocity * step;
-    }
-    way
+struct Motion {
+    input: Vec2,
+    velocity: Vec2,
+    way: Vec2,
 }
 
-/// Returns where the eyes of a pawn can be in `seconds`, not behind walls.
-pub(super) fn fan(
+impl Motion {
+    /// Goes on for `seconds`, and returns the way since the start.
+    fn run(&mut self, config: &InterestConfig, seconds: f32) -> Vec2 {
+        let steps = (seconds / STEP).ceil().clamp(1.0, 64.0);
+        let step = seconds / steps;
+        let limit = config.max_speed.max(self.velocity.length());
+        let turn = (config.turn_rate * step).clamp(0.0, 1.0);
+        let push = self.input * (config.acceleration * step).min(2.0 * limit);
+        for _ in 0..steps as u32 {
+            let turned = self.velocity + (self.input * self.velocity.length() - self.velocity) * turn;
+            self.velocity = (turned + push).clamp_length_max(limit);
+            self.way += self.velocity * step;
+        }
+        self.way
+    }
+}
+
+/// Returns where the eyes of a pawn can be in `near` seconds, and in `spare` seconds more, not behind walls.
+pub(super) fn fans(
     config: &InterestConfig,
     root: &Root,
     body: &Body,
-    seconds: f32,
+    (near, spare): (f32, f32),
     (level, effort): (&dyn Level, &mut Effort),
-) -> Fan {
-    let Root { position, up, .. } = *root;
-    let (own_rise, along) = root.parts();
-    let (x, z) = if up == Vec3::Y { (Vec3::X, Vec3::Z) } else { up.any_orthonormal_pair() };
-    let velocity = Vec2::new(along.dot(x), along.dot(z));
+) -> [Fan; 2] {
+    let (_, along) = root.parts();
+    let axes = if root.up == Vec3::Y { [Vec3::X, Vec3::Z] } else { root.up.any_orthonormal_pair().into() };
+    let velocity = Vec2::from(axes.map(|axis| along.dot(axis)));
     let slack = SLACK + config.eye_radius.max(0.0);
-    let ends: [Vec2; RING] = core::array::from_fn(|index| {
+    let (mut near_ends, mut far_ends) = ([Vec2::ZERO; RING], [Vec2::ZERO; RING]);
+    for (index, (near_end, far_end)) in near_ends.iter_mut().zip(&mut far_ends).enumerate() {
         let input = Vec2::from_angle(index as f32 * core::f32::consts::TAU / RING as f32);
-        way(config, velocity, input, seconds) + input * slack
+        let mut motion = Motion { input, velocity, way: Vec2::ZERO };
+        *near_end = motion.run(config, near) + input * slack;
+        *far_end = motion.run(config, spare) + input * slack;
+    }
+    let mut clipping = Clipping { config, root, body, axes, level, effort };
+    let (far, is_open) = clipping.clip(&far_ends, near + spare, [false; RING]);
+    // What is open further away is open here.
+    let is_open = core::array::from_fn(|index| {
+        is_open[index] && is_open[(index + 1) % RING] && is_open[(index + RING - 1) % RING]
     });
-    let mean = ends.iter().sum::<Vec2>() / RING as f32;
-    let chest = (body.low + body.high) * 0.5;
-    let from = position + up * chest;
-    let mut reach = |from: Vec3, to: Vec3| {
-        let Ok((direction, length)) = Dir3::new_and_length(to - from) else { return to };
-        effort.rays += 1;
-        let free = level.free_way(from, direction.as_vec3(), length + SKIN);
-        if free >= length + SKIN { to } else { from + direction * (free - SKIN).max(0.0) }
-    };
-    let middle = reach(from, from + x * mean.x + z * mean.y);
-    // The edges between the corners touch the circle that the corners are on.
-    let grown = 1.0 / (core::f32::consts::PI / RING as f32).cos();
-    let ring = ends.map(|end| {
-        let end = mean + (end - mean) * grown;
-        reach(middle, from + x * end.x + z * end.y)
-    });
-    let (low, high) = (config.eyes.x - chest, config.eyes.y - chest + rise(config, own_rise, seconds));
-    let post = |at: Vec3| Post {
-        low: at + up * (low - config.eye_radius.max(0.0)).max(SKIN - chest),
-        high: at + up * (high + config.eye_radius.max(0.0)),
-    };
-    Fan { middle: post(middle), ring: ring.map(post), up }
+    let (near, _) = clipping.clip(&near_ends, near, is_open);
+    [near, far]
+}
+
+/// Clipping of a region at the walls around it.
+struct Clipping<'a> {
+    config: &'a InterestConfig,
+    root: &'a Root,
+    body: &'a Body,
+    axes: [Vec3; 2],
+    level: &'a dyn Level,
+    effort: &'a mut Effort,
+}
+
+impl Clipping<'_> {
+    /// Returns the fan to these ends, without what is behind walls, and which of its corners are not clipped. Those in
+    /// `is_open` are known not to be.
+    fn clip(&mut self, ends: &[Vec2; RING], seconds: f32, mut is_open: [bool; RING]) -> (Fan, [bool; RING]) {
+        let (config, up) = (self.config, self.root.up);
+        let chest = (self.body.low + self.body.high) * 0.5;
+        let from = self.root.position + up * chest;
+        let [x, z] = self.axes;
+        let mean = ends.iter().sum::<Vec2>() / RING as f32;
+        let to = from + x * mean.x + z * mean.y;
+        let (middle, is_middle_open) =
+            if is_open == [true; RING] { (to, true) } else { self.reach(from, to) };
+        // The edges between the corners touch the circle that the corners are on.
+        let grown = 1.0 / (core::f32::consts::PI / RING as f32).cos();
+        let (own_rise, _) = self.root.parts();
+        let radius = config.eye_radius.max(0.0);
+        let low = (config.eyes.x - chest - radius).max(SKIN - chest);
+        let high = config.eyes.y - chest + radius + rise(config, own_rise, seconds);
+        let post = |at: Vec3| Post { low: at + up * low, high: at + up * high };
+        let mut ring = [Post::default(); RING];
+        for ((corner, end), is_open) in ring.iter_mut().zip(ends).zip(&mut is_open) {
+            let end = mean + (*end - mean) * grown;
+            let to = from + x * end.x + z * end.y;
+            let (at, is_free) = if *is_open && is_middle_open { (to, true) } else { self.reach(middle, to) };
+            *corner = post(at);
+            *is_open = is_free && is_middle_open;
+        }
+        (Fan { middle: post(middle), ring, up }, is_open)
+    }
+
+    /// Returns the last place on a way before a wall, and whether there is none.
+    fn reach(&mut self, from: Vec3, to: Vec3) -> (Vec3, bool) {
+        let Ok((direction, length)) = Dir3::new_and_length(to - from) else { return (to, true) };
+        self.effort.ray();
+        let free = self.level.free_way(from, direction.as_vec3(), length + SKIN);
+        let is_free = free >= length + SKIN;
+        (if is_free { to } else { from + direction * (free - SKIN).max(0.0) }, is_free)
+    }
 }
 
 /// Heights and width of a body, in metres.
@@ -155,7 +201,11 @@ mod tests {
     }
 
     fn fan_of(level: &Boxes, config: &InterestConfig, root: &Root, seconds: f32) -> Fan {
-        fan(config, root, &BODY, seconds, (level, &mut Effort::default()))
+        let [near, far] = fans(config, root, &BODY, (seconds, 0.2), (level, &mut Effort::default()));
+        // The further one contains the nearer one.
+        let ((back, forth), (further_back, further)) = (extent(&near), extent(&far));
+        assert!(further_back <= back + 0.01 && further >= forth - 0.01, "{near:?} {far:?}");
+        near
     }
 
     /// Extent of a fan along X.

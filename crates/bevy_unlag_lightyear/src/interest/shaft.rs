@@ -13,10 +13,13 @@ pub(super) const RING: usize = 8;
 /// Pieces of the level that one test considers, and that are remembered for the next one.
 const CONSIDERED: usize = Mask::BITS as usize;
 const REMEMBERED: usize = 6;
+/// Walls along one line that become candidates, and how many of the earlier ones stay if they are too many.
+const GATHERED: usize = 16;
+const KEPT: usize = 4;
 /// Size in metres of parts that are not divided further. Openings that are narrower may be missed.
-const SMALL: f32 = 0.1;
+const SMALL: f32 = 0.15;
 /// Divisions of a part in a row.
-const MAX_DEPTH: u32 = 7;
+const MAX_DEPTH: u32 = 6;
 /// Parts of one question.
 const MAX_PARTS: u32 = 1_000;
 
@@ -58,6 +61,12 @@ pub(super) struct Fan {
 pub(super) struct Board {
     pub sides: [Post; 2],
     pub up: Vec3,
+}
+
+impl Board {
+    fn middle(&self) -> Vec3 {
+        self.sides[0].midpoint(&self.sides[1]).middle()
+    }
 }
 
 /// What the tests of a pair of pawns remember.
@@ -120,7 +129,8 @@ pub(super) fn look(
     sight
 }
 
-/// Returns whether a single known wall is between both regions. With no effort left none is.
+/// Returns whether few walls are between both regions: one for each triangle of the fan and each half of the board.
+/// Cheaper than [`look`], and no answer if it is not so.
 pub(super) fn is_covered(
     (fan, board): (&Fan, &Board),
     memory: &mut Memory,
@@ -130,7 +140,10 @@ pub(super) fn is_covered(
         return false;
     }
     let mut shaft = Shaft::new((fan, board), memory, (level, walls, effort));
-    let is_covered = !(shaft.count == 0 && shaft.finds_clear_line(fan, board)) && shaft.covers(fan, board);
+    let is_covered = shaft.covers(fan, board) || {
+        shaft.gather(fan, board);
+        shaft.covers(fan, board) || shaft.covers_parts(fan, board)
+    };
     shaft.store(memory);
     is_covered
 }
@@ -191,8 +204,49 @@ impl<'a> Shaft<'a> {
 
     /// Looks along the middle, and from the other side as well, where another wall may be the first.
     fn finds_clear_line(&mut self, fan: &Fan, board: &Board) -> bool {
-        let (eye, body) = (fan.middle.middle(), board.sides[0].midpoint(&board.sides[1]).middle());
+        let (eye, body) = (fan.middle.middle(), board.middle());
         self.is_clear(eye, body) || self.count == 1 && self.meets_nothing(body, eye)
+    }
+
+    /// Makes candidates of the walls along the middle.
+    fn gather(&mut self, fan: &Fan, board: &Board) {
+        let (mut met, mut count) = ([None; GATHERED], 0);
+        self.effort.ray();
+        self.level.walls_along(fan.middle.middle(), board.middle(), &mut |wall| {
+            if let Some(slot) = met.get_mut(count) {
+                *slot = Some(wall);
+                count += 1;
+            }
+        });
+        if self.count + count > CONSIDERED {
+            self.count = self.count.min(KEPT);
+        }
+        for wall in met.into_iter().flatten() {
+            if let Some(piece) = self.walls.number(wall, self.level) {
+                self.consider(piece);
+            }
+        }
+    }
+
+    /// Returns whether a candidate is between each triangle of the fan and each half of the board.
+    fn covers_parts(&mut self, fan: &Fan, board: &Board) -> bool {
+        let [left, right] = board.sides;
+        let sides = [left, left.midpoint(&right), right];
+        let mut masks = [[0; 3]; RING + 1];
+        for (masks, eye) in masks.iter_mut().zip(fan.ring.iter().chain([&fan.middle])) {
+            for (mask, side) in masks.iter_mut().zip(&sides) {
+                *mask = self.bits(0..self.count, eye, side);
+                if *mask == 0 {
+                    return false;
+                }
+            }
+        }
+        (0..RING).all(|index| {
+            let corners = [masks[index], masks[(index + 1) % RING], masks[RING]];
+            (0..2).all(|half| {
+                corners.iter().fold(Mask::MAX, |all, mask| all & mask[half] & mask[half + 1]) != 0
+            })
+        })
     }
 
     /// Returns whether a single candidate is between both regions.

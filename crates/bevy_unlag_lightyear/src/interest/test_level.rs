@@ -38,6 +38,11 @@ impl Level for Boxes {
         self.first(a, b).map(|(index, _)| WallId { collider: (index as u32, 0), part: 0 })
     }
 
+    fn walls_along(&self, a: Vec3, b: Vec3, met: &mut dyn FnMut(WallId)) {
+        let all = (0..self.0.len()).filter(|index| self.share(*index, a, b).is_some());
+        all.for_each(|index| met(WallId { collider: (index as u32, 0), part: 0 }));
+    }
+
     fn piece(&self, wall: WallId) -> Option<WallPiece> {
         let (centre, half) = self.0[wall.collider.0 as usize];
         Some(WallPiece::cuboid(Isometry3d::from_translation(centre), half))

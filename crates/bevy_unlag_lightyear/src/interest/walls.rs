@@ -8,6 +8,9 @@ pub(super) trait Level {
     /// Returns the first wall between two points.
     fn first_wall(&self, a: Vec3, b: Vec3) -> Option<WallId>;
 
+    /// Calls `met` with walls between two points, in any order.
+    fn walls_along(&self, a: Vec3, b: Vec3, met: &mut dyn FnMut(WallId));
+
     /// Returns the convex piece with this name.
     fn piece(&self, wall: WallId) -> Option<WallPiece>;
 
@@ -18,6 +21,10 @@ pub(super) trait Level {
 impl Level for WorldTrace<'_, '_> {
     fn first_wall(&self, a: Vec3, b: Vec3) -> Option<WallId> {
         WorldTrace::first_wall(self, a, b)
+    }
+
+    fn walls_along(&self, a: Vec3, b: Vec3, met: &mut dyn FnMut(WallId)) {
+        WorldTrace::walls_along(self, a, b, met);
     }
 
     fn piece(&self, wall: WallId) -> Option<WallPiece> {
@@ -65,15 +72,29 @@ impl Walls {
         if let Some(known) = self.index.get(&wall) {
             return *known;
         }
-        // The index is bounded, too: a level of millions of triangles is met ray by ray.
-        let index = PieceIndex::try_from(self.pieces.len()).ok()?;
-        let piece = level.piece(wall);
-        let number = piece.map(|piece| {
-            self.pieces.push(piece);
-            index
-        });
+        let number = level.piece(wall).and_then(|piece| self.take(piece));
+        // It is bounded, too: a level of millions of triangles is met ray by ray.
         if self.index.len() < 2 * usize::from(PieceIndex::MAX) {
             self.index.insert(wall, number);
+        }
+        number
+    }
+
+    /// Takes a piece in, together with those with which it is one wall, and returns its number.
+    fn take(&mut self, mut piece: WallPiece) -> Option<PieceIndex> {
+        let mut number = None;
+        // On either side of it is one at most.
+        for (known, index) in self.pieces.iter_mut().zip(0..) {
+            let Some(union) = known.union(&piece) else { continue };
+            piece = union;
+            *known = piece.clone();
+            number = Some(index);
+        }
+        if number.is_none() {
+            number = PieceIndex::try_from(self.pieces.len()).ok();
+            if number.is_some() {
+                self.pieces.push(piece);
+            }
         }
         number
     }
@@ -101,5 +122,26 @@ impl Effort {
     pub fn ray(&mut self) {
         self.left -= LINES_PER_RAY;
         self.rays += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(from: f32, to: f32) -> WallPiece {
+        let centre = Vec3::new(0.0, 1.5, (from + to) * 0.5);
+        WallPiece::cuboid(Isometry3d::from_translation(centre), Vec3::new(0.1, 1.5, (to - from) * 0.5))
+    }
+
+    #[test]
+    fn walls_in_a_line_become_one() {
+        let mut walls = Walls::default();
+        let [left, right] = [part(0.0, 2.0), part(3.0, 5.0)].map(|piece| walls.take(piece).expect("room"));
+        assert_ne!(left, right);
+        let middle = walls.take(part(2.0, 3.0)).expect("room");
+        assert!(walls.piece(middle).is_same_cuboid(&part(0.0, 5.0)));
+        assert_eq!(walls.pieces.len(), 2);
+        assert_eq!(walls.take(part(7.0, 8.0)), Some(2), "apart");
     }
 }

@@ -17,6 +17,9 @@ const NO_PART: u32 = u32::MAX;
 /// Cosine of the largest tilt of a cuboid that stands upright.
 const UPRIGHT: f32 = 0.9999;
 
+/// Distance in metres up to which cuboids touch, and sizes are equal.
+const GAP: f32 = 0.005;
+
 /// Name of a piece of the level that a line has met. It is valid until the level changes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WallId {
@@ -33,15 +36,35 @@ pub struct WallPiece(Shape);
 
 #[derive(Clone)]
 enum Shape {
-    /// Centre, axes and half extents.
-    Cuboid(Vec3, Mat3, Vec3),
+    Cuboid(TurnedCuboid),
     Convex(Pose, SharedShape),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TurnedCuboid {
+    centre: Vec3,
+    axes: Mat3,
+    /// Whether the axes are those of the world.
+    is_aligned: bool,
+    half: Vec3,
+}
+
+impl TurnedCuboid {
+    fn new(centre: Vec3, rotation: Quat, half: Vec3) -> Self {
+        let is_aligned = rotation.xyz() == Vec3::ZERO;
+        Self { centre, axes: Mat3::from_quat(rotation), is_aligned, half }
+    }
+
+    /// Returns a vector along its own axes.
+    fn turn(&self, way: Vec3) -> Vec3 {
+        if self.is_aligned { way } else { self.axes.transpose() * way }
+    }
 }
 
 impl core::fmt::Debug for Shape {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Cuboid(centre, _, half) => write!(f, "Cuboid({centre}, {half})"),
+            Self::Cuboid(cuboid) => cuboid.fmt(f),
             Self::Convex(pose, _) => write!(f, "Convex({:?})", pose.translation),
         }
     }
@@ -51,16 +74,16 @@ impl WallPiece {
     /// Creates a cuboid with these half extents in metres.
     #[must_use]
     pub fn cuboid(pose: Isometry3d, half: Vec3) -> Self {
-        Self(Shape::Cuboid(pose.translation.into(), Mat3::from_quat(pose.rotation), half))
+        Self(Shape::Cuboid(TurnedCuboid::new(pose.translation.into(), pose.rotation, half)))
     }
 
     /// Returns whether the piece is between two points, or contains one of them.
     #[must_use]
     pub fn blocks(&self, a: Vec3, b: Vec3) -> bool {
         match &self.0 {
-            Shape::Cuboid(centre, axes, half) => {
-                let [a, b] = [a, b].map(|point| axes.transpose() * (point - *centre));
-                passes_cuboid(a, b, *half)
+            Shape::Cuboid(cuboid) => {
+                let [a, b] = [a, b].map(|point| cuboid.turn(point - cuboid.centre));
+                passes_cuboid(a, b, cuboid.half)
             }
             // As long as the line, so that the distance is a share of it.
             Shape::Convex(pose, shape) => shape.intersects_ray(pose, &ParryRay::new(a, b - a), 1.0),
@@ -71,11 +94,42 @@ impl WallPiece {
     /// them: it is a cuboid that stands upright and is at least as high.
     #[must_use]
     pub fn spans(&self, up: Vec3, low: f32, high: f32) -> bool {
-        let Shape::Cuboid(centre, axes, half) = &self.0 else { return false };
-        let along = axes.transpose() * up;
-        let upright = along.abs().max_element() > UPRIGHT;
-        let (middle, extent) = (centre.dot(up), along.abs().dot(*half));
-        upright && middle - extent <= low && middle + extent >= high
+        let Shape::Cuboid(cuboid) = &self.0 else { return false };
+        let along = cuboid.turn(up).abs();
+        let (middle, extent) = (cuboid.centre.dot(up), along.dot(cuboid.half));
+        along.max_element() > UPRIGHT && middle - extent <= low && middle + extent >= high
+    }
+
+    /// Returns the cuboid that this one and `other` make up together; `None` if they are no cuboid together: walls of
+    /// the same size in a line, without a gap.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Option<Self> {
+        let (Shape::Cuboid(a), Shape::Cuboid(b)) = (&self.0, &other.0) else { return None };
+        if !a.axes.abs_diff_eq(b.axes, 1e-4) {
+            return None;
+        }
+        let apart = a.turn(b.centre - a.centre);
+        let is_equal = |axis: usize| apart[axis].abs() <= GAP && (a.half[axis] - b.half[axis]).abs() <= GAP;
+        let along = (0..3).find(|along| (0..3).all(|axis| axis == *along || is_equal(axis)))?;
+        if apart[along].abs() > a.half[along] + b.half[along] + GAP {
+            return None;
+        }
+        let low = (-a.half[along]).min(apart[along] - b.half[along]);
+        let high = a.half[along].max(apart[along] + b.half[along]);
+        // Where they differ, the smaller one: nothing is blocked that neither blocks.
+        let mut all = TurnedCuboid { half: a.half.min(b.half), ..*a };
+        all.half[along] = (high - low) * 0.5;
+        all.centre += a.axes.col(along) * ((high + low) * 0.5);
+        Some(Self(Shape::Cuboid(all)))
+    }
+
+    /// Returns whether both are the same cuboid, to a few millimetres.
+    #[must_use]
+    pub fn is_same_cuboid(&self, other: &Self) -> bool {
+        let (Shape::Cuboid(a), Shape::Cuboid(b)) = (&self.0, &other.0) else { return false };
+        a.axes.abs_diff_eq(b.axes, 1e-4)
+            && a.centre.abs_diff_eq(b.centre, GAP)
+            && a.half.abs_diff_eq(b.half, GAP)
     }
 }
 
@@ -108,6 +162,21 @@ impl WorldTrace<'_, '_> {
         })
     }
 
+    /// Calls `met` with walls between two points, in any order.
+    pub fn walls_along(&self, a: Vec3, b: Vec3, mut met: impl FnMut(WallId)) {
+        let Ok(rapier) = self.rapier.single() else { return };
+        if !(a.is_finite() && b.is_finite()) || a == b {
+            return;
+        }
+        let ray = ParryRay::new(a, b - a);
+        rapier.with_query_pipeline(QueryFilter::only_fixed().exclude_sensors(), |pipeline| {
+            for (handle, collider, _) in pipeline.query_pipeline.intersect_ray(ray, 1.0, true) {
+                let part = part(collider.shape().as_typed_shape(), collider.position(), &ray);
+                met(WallId { collider: handle.into_raw_parts(), part });
+            }
+        });
+    }
+
     /// Returns the piece with this name; `None` if it is not convex or no longer exists.
     #[must_use]
     pub fn wall_piece(&self, id: WallId) -> Option<WallPiece> {
@@ -119,7 +188,8 @@ impl WorldTrace<'_, '_> {
         let shape = match collider.shape().as_typed_shape() {
             _ if id.part == NO_PART => None,
             TypedShape::Cuboid(cuboid) => {
-                Some(Shape::Cuboid(pose.translation, Mat3::from_quat(pose.rotation), cuboid.half_extents))
+                let cuboid = TurnedCuboid::new(pose.translation, pose.rotation, cuboid.half_extents);
+                Some(Shape::Cuboid(cuboid))
             }
             TypedShape::TriMesh(mesh) => {
                 let is_known = (id.part as usize) < mesh.indices().len();
@@ -193,5 +263,25 @@ mod tests {
         let tilted =
             WallPiece::cuboid(Isometry3d::from_rotation(Quat::from_rotation_x(0.2)), Vec3::splat(5.0));
         assert!(!tilted.spans(Vec3::Y, 0.0, 1.0));
+    }
+
+    #[test]
+    fn walls_in_a_line_are_one_cuboid_and_others_are_not() {
+        let turn = Quat::from_rotation_y(0.3);
+        let part = |along: f32, half: Vec3| {
+            WallPiece::cuboid(Isometry3d::new(turn * Vec3::new(0.0, 1.5, along), turn), half)
+        };
+        let (left, right) = (part(-2.0, Vec3::new(0.1, 1.5, 2.0)), part(1.0, Vec3::new(0.1, 1.5, 1.0)));
+        let both = left.union(&right).expect("one wall");
+        assert!(both.is_same_cuboid(&part(-1.0, Vec3::new(0.1, 1.5, 3.0))), "{both:?}");
+        assert!(both.union(&left).expect("a part of it").is_same_cuboid(&both));
+        for other in [
+            part(1.1, Vec3::new(0.1, 1.5, 1.0)),
+            part(1.0, Vec3::new(0.2, 1.5, 1.0)),
+            part(1.0, Vec3::new(0.1, 1.0, 1.0)),
+            WallPiece::cuboid(Isometry3d::from_xyz(0.0, 1.5, 1.0), Vec3::new(0.1, 1.5, 1.0)),
+        ] {
+            assert!(left.union(&other).is_none(), "{other:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::interest::{
-    reach::{Body, Root, fan},
+    reach::{Body, Root, fans},
     test_level::Boxes,
 };
 
@@ -12,8 +12,7 @@ fn place(level: &Boxes, x: f32, z: f32, velocity: Vec3) -> Place {
     let root = Root { position: Vec3::new(x, 0.01, z), up: Vec3::Y, velocity };
     let mut effort = Effort::default();
     let body = Body { radius: 0.35, low: 0.0, high: 1.9 };
-    let mut fan = |seconds| fan(&CONFIG(), &root, &body, seconds, (level, &mut effort));
-    let (near, far) = (fan(0.2), fan(0.3));
+    let [near, far] = fans(&CONFIG(), &root, &body, (0.2, 0.1), (level, &mut effort));
     Place::for_test(root, body, near, far)
 }
 
