@@ -1,6 +1,6 @@
 //! Questions to the level: whether a player can see a pawn now or soon.
 
-use bevy::{platform::time::Instant, prelude::*};
+use bevy::{math::Vec3A, platform::time::Instant, prelude::*};
 use bevy_unlag_core::{SimulationRate, Tick};
 use bevy_unlag_rewind::WorldTrace;
 
@@ -102,12 +102,12 @@ fn answer(
     let spare = config.spare_ticks();
     // Clients draw pawns with rarer snapshots later. What is not covered is shown.
     let late = target.update_ticks.saturating_sub(times.snapshot_ticks);
-    let is_placed = viewer.near.up != Vec3::ZERO && target.root.is_finite();
+    let is_placed = viewer.near.up != Vec3A::ZERO && target.root.is_finite();
     let board = |fan: &Fan, ahead: u32| {
         let past = (target.update_ticks - 1).saturating_sub(ahead);
         let [past, ahead] = [past, ahead].map(|ticks| ticks as f32 * times.tick_seconds);
         let ahead = ahead + config.margin_seconds.max(0.0);
-        reach::board(config, &target.root, &target.body, fan.middle.low, past, ahead)
+        reach::board(config, &target.root, &target.body, fan.middle.low.into(), past, ahead)
     };
     let is_patient = times.now.0 / times.interval % PATIENCE == 0;
     let asks_far = late == 0 && (pair.state == State::Far || pair.state == State::Close && is_patient);

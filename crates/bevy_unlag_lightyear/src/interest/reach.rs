@@ -133,7 +133,7 @@ impl Clipping<'_> {
         let radius = config.eye_radius.max(0.0);
         let low = (config.eyes.x - chest - radius).max(SKIN - chest);
         let high = config.eyes.y - chest + radius + rise(config, own_rise, seconds);
-        let post = |at: Vec3| Post { low: at + up * low, high: at + up * high };
+        let post = |at: Vec3| Post { low: (at + up * low).into(), high: (at + up * high).into() };
         let mut ring = [Post::default(); RING];
         for ((corner, end), is_open) in ring.iter_mut().zip(ends).zip(&mut is_open) {
             let end = mean + (*end - mean) * grown;
@@ -142,7 +142,7 @@ impl Clipping<'_> {
             *corner = post(at);
             *is_open = is_free && is_middle_open;
         }
-        (Fan { middle: post(middle), ring, up }, is_open)
+        (Fan { middle: post(middle), ring, up: up.into() }, is_open)
     }
 
     /// Returns the last place on a way before a wall, and whether there is none.
@@ -184,9 +184,11 @@ pub(super) fn board(
     let half = body.radius + turned + aside.abs() * (ahead + past) * 0.5;
     let low = body.low + FEET - (-rise_speed * ahead).max(rise_speed * past).max(0.0);
     let high = body.high + rise(config, rise_speed, ahead).max(-rise_speed * past);
-    let post =
-        |aside: f32| Post { low: middle + side * aside + up * low, high: middle + side * aside + up * high };
-    Board { sides: [post(half), post(-half)], up }
+    let post = |aside: f32| {
+        let at = middle + side * aside;
+        Post { low: (at + up * low).into(), high: (at + up * high).into() }
+    };
+    Board { sides: [post(half), post(-half)], up: up.into() }
 }
 
 #[cfg(test)]

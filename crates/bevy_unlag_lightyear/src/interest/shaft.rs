@@ -4,7 +4,7 @@
 //! questions have an answer after a few lines against the wall that answered them last time. Where no single piece
 //! suffices, the regions are divided until each part is behind one, or is too small to look past its corners.
 
-use bevy::prelude::*;
+use bevy::{math::Vec3A, prelude::*};
 
 use super::walls::{Effort, Level, PieceIndex, Walls};
 
@@ -34,12 +34,12 @@ pub(super) enum Sight {
 /// Places above each other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Post {
-    pub low: Vec3,
-    pub high: Vec3,
+    pub low: Vec3A,
+    pub high: Vec3A,
 }
 
 impl Post {
-    fn middle(&self) -> Vec3 {
+    fn middle(&self) -> Vec3A {
         self.low.midpoint(self.high)
     }
 
@@ -53,18 +53,18 @@ impl Post {
 pub(super) struct Fan {
     pub middle: Post,
     pub ring: [Post; RING],
-    pub up: Vec3,
+    pub up: Vec3A,
 }
 
 /// Region in which a body can be, as an upright rectangle that faces the eye.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Board {
     pub sides: [Post; 2],
-    pub up: Vec3,
+    pub up: Vec3A,
 }
 
 impl Board {
-    fn middle(&self) -> Vec3 {
+    fn middle(&self) -> Vec3A {
         self.sides[0].midpoint(&self.sides[1]).middle()
     }
 }
@@ -92,8 +92,10 @@ struct Shaft<'a> {
     candidates: [Candidate; CONSIDERED],
     count: usize,
     /// Up direction of both, with the lowest and the highest place along it; `None` if they differ.
-    heights: Option<(Vec3, f32, f32)>,
+    heights: Option<(Vec3A, f32, f32)>,
     parts: u32,
+    /// Candidates that divided regions are tested against.
+    active: Mask,
 }
 
 /// Level, its known walls, and the effort that is left.
@@ -123,7 +125,8 @@ pub(super) fn look(
     if effort.left <= 0 {
         return Sight::Unknown;
     }
-    let mut shaft = Shaft::new((fan, board), memory, (level, walls, effort));
+    let mut shaft = Shaft::new((fan, board), (level, walls, effort));
+    shaft.recall(memory, 0..REMEMBERED);
     let sight = shaft.answer(fan, board, is_open);
     shaft.store(memory);
     sight
@@ -139,7 +142,13 @@ pub(super) fn is_covered(
     if effort.left <= 0 {
         return false;
     }
-    let mut shaft = Shaft::new((fan, board), memory, (level, walls, effort));
+    let mut shaft = Shaft::new((fan, board), (level, walls, effort));
+    // Mostly it is the wall of last time.
+    shaft.recall(memory, 0..1);
+    if shaft.covers(fan, board) {
+        return true;
+    }
+    shaft.recall(memory, 1..REMEMBERED);
     let is_covered = shaft.covers(fan, board) || {
         shaft.gather(fan, board);
         shaft.covers(fan, board) || shaft.covers_parts(fan, board)
@@ -149,18 +158,22 @@ pub(super) fn is_covered(
 }
 
 impl<'a> Shaft<'a> {
-    fn new((fan, board): (&Fan, &Board), memory: &Memory, (level, walls, effort): World<'a>) -> Self {
+    fn new((fan, board): (&Fan, &Board), (level, walls, effort): World<'a>) -> Self {
         let heights = (fan.up.dot(board.up) > 0.9999).then(|| {
             let all = fan.ring.iter().chain([&fan.middle]).chain(&board.sides);
             all.fold((fan.up, f32::INFINITY, f32::NEG_INFINITY), |(up, low, high), post| {
                 (up, low.min(post.low.dot(up)), high.max(post.high.dot(up)))
             })
         });
-        let mut shaft = Self { level, walls, effort, candidates: default(), count: 0, heights, parts: 0 };
-        for piece in &memory.pieces[..usize::from(memory.count)] {
-            shaft.consider(*piece);
+        Self { level, walls, effort, candidates: default(), count: 0, heights, parts: 0, active: 0 }
+    }
+
+    /// Makes candidates of some of the walls of the last test.
+    fn recall(&mut self, memory: &Memory, which: core::ops::Range<usize>) {
+        let known = usize::from(memory.count);
+        for piece in &memory.pieces[which.start.min(known)..which.end.min(known)] {
+            self.consider(*piece);
         }
-        shaft
     }
 
     /// Remembers the walls for the next test.
@@ -186,6 +199,8 @@ impl<'a> Shaft<'a> {
             *masks = found;
         }
         let Some(middle) = self.masks(&fan.middle, &board.sides) else { return Sight::Clear };
+        // A wall that is not between any corners is hardly between all corners of a part.
+        self.active = ring.iter().chain([&middle]).flatten().fold(0, |all, mask| all | mask);
         for (index, corner) in fan.ring.iter().enumerate() {
             let next = (index + 1) % RING;
             let part = Part {
@@ -212,7 +227,7 @@ impl<'a> Shaft<'a> {
     fn gather(&mut self, fan: &Fan, board: &Board) {
         let (mut met, mut count) = ([None; GATHERED], 0);
         self.effort.ray();
-        self.level.walls_along(fan.middle.middle(), board.middle(), &mut |wall| {
+        self.level.walls_along(fan.middle.middle().into(), board.middle().into(), &mut |wall| {
             if let Some(slot) = met.get_mut(count) {
                 *slot = Some(wall);
                 count += 1;
@@ -341,7 +356,8 @@ impl<'a> Shaft<'a> {
 
     fn bits(&mut self, candidates: core::ops::Range<usize>, eye: &Post, side: &Post) -> Mask {
         self.effort.left -= candidates.len() as i64;
-        candidates.filter(|k| self.blocks(*k, eye, side)).fold(0, |all, k| all | 1 << k)
+        let is_between = |k: &usize| self.active >> k & 1 == 1 && self.blocks(*k, eye, side);
+        candidates.filter(is_between).fold(0, |all, k| all | 1 << k)
     }
 
     /// Returns whether a candidate is between all heights of two posts.
@@ -356,16 +372,16 @@ impl<'a> Shaft<'a> {
     }
 
     /// Returns whether a line is clear. The wall that blocks it becomes a candidate.
-    fn is_clear(&mut self, from: Vec3, to: Vec3) -> bool {
+    fn is_clear(&mut self, from: Vec3A, to: Vec3A) -> bool {
         self.effort.left -= 1;
         let blocks = |candidate: &Candidate| self.walls.piece(candidate.piece).blocks(from, to);
         !self.candidates[..self.count].iter().any(blocks) && self.meets_nothing(from, to)
     }
 
     /// Casts a ray through the level. The wall that it meets becomes a candidate.
-    fn meets_nothing(&mut self, from: Vec3, to: Vec3) -> bool {
+    fn meets_nothing(&mut self, from: Vec3A, to: Vec3A) -> bool {
         self.effort.ray();
-        let Some(wall) = self.level.first_wall(from, to) else { return true };
+        let Some(wall) = self.level.first_wall(from.into(), to.into()) else { return true };
         if let Some(piece) = self.walls.number(wall, self.level) {
             self.consider(piece);
         }
@@ -378,6 +394,7 @@ impl<'a> Shaft<'a> {
             let wall = self.walls.piece(piece);
             let is_tall = self.heights.is_some_and(|(up, low, high)| wall.spans(up, low, high));
             self.candidates[self.count] = Candidate { piece, is_tall };
+            self.active |= 1 << self.count;
             self.count += 1;
         }
     }

@@ -1,6 +1,9 @@
 //! Convex pieces of the static world geometry, for many lines against the same wall.
 
-use bevy::prelude::*;
+use bevy::{
+    math::{Mat3A, Vec3A},
+    prelude::*,
+};
 use bevy_rapier3d::{
     parry::{
         query::{Ray as ParryRay, RayCast, RayIntersection},
@@ -42,21 +45,22 @@ enum Shape {
 
 #[derive(Clone, Copy, Debug)]
 struct TurnedCuboid {
-    centre: Vec3,
-    axes: Mat3,
+    centre: Vec3A,
+    axes: Mat3A,
     /// Whether the axes are those of the world.
     is_aligned: bool,
-    half: Vec3,
+    half: Vec3A,
 }
 
 impl TurnedCuboid {
     fn new(centre: Vec3, rotation: Quat, half: Vec3) -> Self {
         let is_aligned = rotation.xyz() == Vec3::ZERO;
-        Self { centre, axes: Mat3::from_quat(rotation), is_aligned, half }
+        Self { centre: centre.into(), axes: Mat3A::from_quat(rotation), is_aligned, half: half.into() }
     }
 
     /// Returns a vector along its own axes.
-    fn turn(&self, way: Vec3) -> Vec3 {
+    #[inline]
+    fn turn(&self, way: Vec3A) -> Vec3A {
         if self.is_aligned { way } else { self.axes.transpose() * way }
     }
 }
@@ -78,22 +82,25 @@ impl WallPiece {
     }
 
     /// Returns whether the piece is between two points, or contains one of them.
+    #[inline]
     #[must_use]
-    pub fn blocks(&self, a: Vec3, b: Vec3) -> bool {
+    pub fn blocks(&self, a: Vec3A, b: Vec3A) -> bool {
         match &self.0 {
             Shape::Cuboid(cuboid) => {
                 let [a, b] = [a, b].map(|point| cuboid.turn(point - cuboid.centre));
                 passes_cuboid(a, b, cuboid.half)
             }
             // As long as the line, so that the distance is a share of it.
-            Shape::Convex(pose, shape) => shape.intersects_ray(pose, &ParryRay::new(a, b - a), 1.0),
+            Shape::Convex(pose, shape) => {
+                shape.intersects_ray(pose, &ParryRay::new(a.into(), (b - a).into()), 1.0)
+            }
         }
     }
 
     /// Returns whether the piece blocks all lines at any heights from `low` to `high` along `up` if it blocks one of
     /// them: it is a cuboid that stands upright and is at least as high.
     #[must_use]
-    pub fn spans(&self, up: Vec3, low: f32, high: f32) -> bool {
+    pub fn spans(&self, up: Vec3A, low: f32, high: f32) -> bool {
         let Shape::Cuboid(cuboid) = &self.0 else { return false };
         let along = cuboid.turn(up).abs();
         let (middle, extent) = (cuboid.centre.dot(up), along.dot(cuboid.half));
@@ -134,10 +141,12 @@ impl WallPiece {
 }
 
 /// Returns whether the segment from `a` to `b` meets the cuboid with these half extents around the origin.
-fn passes_cuboid(a: Vec3, b: Vec3, half: Vec3) -> bool {
+#[inline]
+fn passes_cuboid(a: Vec3A, b: Vec3A, half: Vec3A) -> bool {
     let way = b - a;
     // A zero becomes a tiny number: the slab is then either all of the line or nothing of it.
-    let inverse = Vec3::select(way.abs().cmplt(Vec3::splat(1e-9)), Vec3::splat(1e-9), way).recip();
+    let tiny = Vec3A::splat(1e-9);
+    let inverse = Vec3A::select(way.abs().cmplt(tiny), tiny, way).recip();
     let (first, second) = ((-half - a) * inverse, (half - a) * inverse);
     let enter = first.min(second).max_element().max(0.0);
     let leave = first.max(second).min_element().min(1.0);
@@ -235,6 +244,10 @@ fn part(shape: TypedShape<'_>, pose: &Pose, ray: &ParryRay) -> u32 {
 mod tests {
     use super::*;
 
+    fn blocks(wall: &WallPiece, a: Vec3, b: Vec3) -> bool {
+        wall.blocks(a.into(), b.into())
+    }
+
     fn wall() -> WallPiece {
         let pose = Isometry3d::new(Vec3::new(5.0, 1.5, 0.0), Quat::from_rotation_y(0.3));
         WallPiece::cuboid(pose, Vec3::new(0.1, 1.5, 4.0))
@@ -244,25 +257,25 @@ mod tests {
     fn cuboid_blocks_what_is_behind_it_and_inside() {
         let wall = wall();
         let behind = Vec3::new(10.0, 1.0, 0.0);
-        assert!(wall.blocks(Vec3::Y, behind) && wall.blocks(behind, Vec3::Y));
-        assert!(wall.blocks(Vec3::new(5.0, 1.0, 0.0), behind), "from inside");
-        assert!(!wall.blocks(Vec3::Y, Vec3::new(4.0, 1.0, 0.0)), "before it");
-        assert!(!wall.blocks(Vec3::Y * 4.0, behind + Vec3::Y * 3.0), "above it");
-        assert!(!wall.blocks(Vec3::Y, Vec3::new(5.0, 1.0, 9.0)), "beside it");
+        assert!(blocks(&wall, Vec3::Y, behind) && blocks(&wall, behind, Vec3::Y));
+        assert!(blocks(&wall, Vec3::new(5.0, 1.0, 0.0), behind), "from inside");
+        assert!(!blocks(&wall, Vec3::Y, Vec3::new(4.0, 1.0, 0.0)), "before it");
+        assert!(!blocks(&wall, Vec3::Y * 4.0, behind + Vec3::Y * 3.0), "above it");
+        assert!(!blocks(&wall, Vec3::Y, Vec3::new(5.0, 1.0, 9.0)), "beside it");
         // Along an axis of the box.
         let straight = WallPiece::cuboid(Isometry3d::IDENTITY, Vec3::ONE);
-        assert!(straight.blocks(Vec3::X * -2.0, Vec3::X * 2.0));
-        assert!(!straight.blocks(Vec3::new(-2.0, 1.5, 0.0), Vec3::new(2.0, 1.5, 0.0)));
+        assert!(blocks(&straight, Vec3::X * -2.0, Vec3::X * 2.0));
+        assert!(!blocks(&straight, Vec3::new(-2.0, 1.5, 0.0), Vec3::new(2.0, 1.5, 0.0)));
     }
 
     #[test]
     fn upright_wall_spans_the_heights_that_it_covers() {
         let wall = wall();
-        assert!(wall.spans(Vec3::Y, 0.0, 2.9) && wall.spans(Vec3::NEG_Y, -2.9, 0.0));
-        assert!(!wall.spans(Vec3::Y, 0.0, 3.1) && !wall.spans(Vec3::Y, -0.1, 2.0));
+        assert!(wall.spans(Vec3A::Y, 0.0, 2.9) && wall.spans(Vec3A::NEG_Y, -2.9, 0.0));
+        assert!(!wall.spans(Vec3A::Y, 0.0, 3.1) && !wall.spans(Vec3A::Y, -0.1, 2.0));
         let tilted =
             WallPiece::cuboid(Isometry3d::from_rotation(Quat::from_rotation_x(0.2)), Vec3::splat(5.0));
-        assert!(!tilted.spans(Vec3::Y, 0.0, 1.0));
+        assert!(!tilted.spans(Vec3A::Y, 0.0, 1.0));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::*;
 use crate::interest::test_level::Boxes;
 
 fn post(x: f32, z: f32, low: f32, high: f32) -> Post {
-    Post { low: Vec3::new(x, low, z), high: Vec3::new(x, high, z) }
+    Post { low: Vec3A::new(x, low, z), high: Vec3A::new(x, high, z) }
 }
 
 /// Eyes within `radius` of a place.
@@ -15,12 +15,12 @@ fn fan(x: f32, z: f32, radius: f32) -> Fan {
         let (sin, cos) = (index as f32 * core::f32::consts::TAU / RING as f32).sin_cos();
         post(x + cos * radius, z + sin * radius, 0.6, 2.2)
     });
-    Fan { middle: post(x, z, 0.6, 2.2), ring, up: Vec3::Y }
+    Fan { middle: post(x, z, 0.6, 2.2), ring, up: Vec3A::Y }
 }
 
 /// Body that faces along X.
 fn board(x: f32, z: f32) -> Board {
-    Board { sides: [post(x, z - 0.4, 0.1, 1.8), post(x, z + 0.4, 0.1, 1.8)], up: Vec3::Y }
+    Board { sides: [post(x, z - 0.4, 0.1, 1.8), post(x, z + 0.4, 0.1, 1.8)], up: Vec3A::Y }
 }
 
 fn see(level: &Boxes, fan: &Fan, board: &Board) -> (Sight, u64) {
@@ -99,7 +99,7 @@ fn no_line_between_two_regions_is_clear_if_they_do_not_see_each_other() {
                 (rng.random_range(0.0..1.0f32), rng.random_range(0.0..1.0f32), rng.random_range(0.0..1.0f32));
             let edge = fan.ring[sector].high.lerp(fan.ring[(sector + 1) % RING].high, u);
             let eye = fan.middle.high.lerp(edge, v.sqrt());
-            level.first(eye, board.sides[0].high.lerp(board.sides[1].high, w)).is_none()
+            level.first(eye.into(), board.sides[0].high.lerp(board.sides[1].high, w).into()).is_none()
         });
         let lines = lines.count();
         match see(&level, &fan, &board).0 {
