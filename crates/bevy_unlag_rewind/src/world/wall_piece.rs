@@ -68,7 +68,7 @@ impl TurnedCuboid {
 impl core::fmt::Debug for Shape {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Cuboid(cuboid) => cuboid.fmt(f),
+            Self::Cuboid(cuboid) => core::fmt::Debug::fmt(cuboid, f),
             Self::Convex(pose, _) => write!(f, "Convex({:?})", pose.translation),
         }
     }
