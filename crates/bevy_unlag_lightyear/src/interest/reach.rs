@@ -134,14 +134,29 @@ impl Clipping<'_> {
         let low = (config.eyes.x - chest - radius).max(SKIN - chest);
         let high = config.eyes.y - chest + radius + rise(config, own_rise, seconds);
         let post = |at: Vec3| Post { low: (at + up * low).into(), high: (at + up * high).into() };
-        let mut ring = [Post::default(); RING];
-        for ((corner, end), is_open) in ring.iter_mut().zip(ends).zip(&mut is_open) {
-            let end = mean + (*end - mean) * grown;
-            let to = from + x * end.x + z * end.y;
-            let (at, is_free) = if *is_open && is_middle_open { (to, true) } else { self.reach(middle, to) };
-            *corner = post(at);
-            *is_open = is_free && is_middle_open;
+        let wanted = ends.map(|end| {
+            let end = mean + (end - mean) * grown;
+            from + x * end.x + z * end.y
+        });
+        let mut ring = wanted;
+        for (corner, is_open) in ring.iter_mut().zip(&mut is_open) {
+            if !(*is_open && is_middle_open) {
+                let (at, is_free) = self.reach(middle, *corner);
+                (*corner, *is_open) = (at, is_free && is_middle_open);
+            }
         }
+        // Around the end of a wall.
+        for index in 0..RING {
+            let beside = [(index + 1) % RING, (index + RING - 1) % RING];
+            if ring[index] != wanted[index]
+                && beside
+                    .into_iter()
+                    .any(|beside| is_open[beside] && self.reach(ring[beside], wanted[index]).1)
+            {
+                ring[index] = wanted[index];
+            }
+        }
+        let ring = ring.map(post);
         (Fan { middle: post(middle), ring, up: up.into() }, is_open)
     }
 

@@ -17,9 +17,9 @@ const REMEMBERED: usize = 6;
 const GATHERED: usize = 16;
 const KEPT: usize = 4;
 /// Size in metres of parts that are not divided further. Openings that are narrower may be missed.
-const SMALL: f32 = 0.15;
+const SMALL: f32 = 0.1;
 /// Divisions of a part in a row.
-const MAX_DEPTH: u32 = 6;
+const MAX_DEPTH: u32 = 10;
 /// Parts of one question.
 const MAX_PARTS: u32 = 1_000;
 
