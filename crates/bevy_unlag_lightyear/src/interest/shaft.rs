@@ -12,16 +12,16 @@ use super::walls::{Effort, Level, PieceIndex, Walls};
 pub(super) const RING: usize = 8;
 /// Pieces of the level that one test considers, and that are remembered for the next one.
 const CONSIDERED: usize = Mask::BITS as usize;
-const REMEMBERED: usize = 6;
+const REMEMBERED: usize = 8;
 /// Walls along one line that become candidates, and how many of the earlier ones stay if they are too many.
 const GATHERED: usize = 16;
 const KEPT: usize = 4;
 /// Size in metres of parts that are not divided further. Openings that are narrower may be missed.
-const SMALL: f32 = 0.1;
+const SMALL: f32 = 0.05;
 /// Divisions of a part in a row.
-const MAX_DEPTH: u32 = 10;
+const MAX_DEPTH: u32 = 12;
 /// Parts of one question.
-const MAX_PARTS: u32 = 1_000;
+const MAX_PARTS: u32 = 2_000;
 
 /// Whether two regions see each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,7 +102,7 @@ struct Shaft<'a> {
 type World<'a> = (&'a dyn Level, &'a mut Walls, &'a mut Effort);
 
 /// Candidates as bits: those that are between all heights of two posts.
-type Mask = u8;
+type Mask = u16;
 
 /// Part of both regions.
 #[derive(Clone, Copy)]
