@@ -284,7 +284,7 @@ impl<'a> Shaft<'a> {
     /// Returns whether any eye in a part sees any side of the body in it.
     fn divide(&mut self, mut part: Part, depth: u32) -> Sight {
         self.parts += 1;
-        if self.parts > MAX_PARTS {
+        if self.parts > MAX_PARTS || self.effort.left <= 0 {
             return Sight::Unknown;
         }
         if part.known < self.count {
