@@ -55,7 +55,7 @@ impl Place {
             is_exempt: false,
             is_alive: true,
             root,
-            body: Body::default(),
+            body: Body { floor: f32::NEG_INFINITY, ..Body::default() },
             update_ticks: 3,
             near: Fan::default(),
             far: Fan::default(),
@@ -199,7 +199,10 @@ pub(super) fn place_pawns(
     *effort = Effort::of_rays(config.rays_per_tick);
     let (tick_seconds, interval) = (rate.tick_seconds(), config.interval_ticks.max(1));
     for (entity, path, boxes, owner, team, is_exempt, updates) in &pawns {
-        let Some(pose) = path.present() else { continue };
+        let Some(pose) = path.present().filter(|pose| pose.position.is_finite() && pose.velocity.is_finite())
+        else {
+            continue;
+        };
         let slot = places.slot(entity);
         let has_turn = places.has_turn(slot, interval);
         let ahead = places.ticks_ahead(slot, interval, rate.snapshot_ticks) as f32 * tick_seconds;
@@ -210,8 +213,11 @@ pub(super) fn place_pawns(
             place.surprise = Some(tick.0);
         }
         place.root = root;
-        place.body =
-            Body { radius: bounds.radius.min(config.body_radius), low: bounds.low, high: bounds.high };
+        let radius = bounds.radius.min(config.body_radius);
+        place.body = Body { radius, low: bounds.low, high: bounds.high, ..place.body };
+        if has_turn {
+            place.body.floor = reach::floor(&root, &place.body, &world);
+        }
         place.owner = owner.map(|owner| owner.owner);
         place.team = team.copied();
         place.is_exempt = is_exempt;
@@ -220,7 +226,7 @@ pub(super) fn place_pawns(
         place.updated = tick.0;
         let Some(owner) = place.owner.filter(|_| place.is_alive) else { continue };
         places.viewers.insert(owner, slot);
-        if has_turn && root.is_finite() {
+        if has_turn {
             let seconds = config.seconds_until_drawn(trips.get(owner).ok()) + ahead;
             let spare = config.spare_ticks() as f32 * tick_seconds;
             let world = (&world as &dyn Level, &mut *effort);

@@ -14,6 +14,8 @@ const STEP: f32 = 1.0 / 32.0;
 const SLACK: f32 = 0.05;
 /// Distance in metres from a wall at which places before it end.
 const SKIN: f32 = 0.05;
+/// Depth in metres below a pawn's root in which ground is looked for.
+const DEEP: f32 = 3.0;
 /// Height in metres above the lowest part of a body from which on it counts as visible.
 const FEET: f32 = 0.1;
 
@@ -176,6 +178,14 @@ pub(super) struct Body {
     pub radius: f32,
     pub low: f32,
     pub high: f32,
+    /// Height of the ground below it; what is lower is not seen.
+    pub floor: f32,
+}
+
+/// Returns the height of the ground below a pawn, relative to its root.
+pub(super) fn floor(root: &Root, body: &Body, level: &dyn Level) -> f32 {
+    let chest = (body.low + body.high) * 0.5;
+    chest - level.free_way(root.position + root.up * chest, -root.up, chest + DEEP)
 }
 
 /// Returns where a body can be from `past` seconds ago until `ahead` seconds from now, as seen from `eye`.
@@ -197,7 +207,8 @@ pub(super) fn board(
     let aside = along.dot(side);
     let middle = position + side * (aside * (ahead - past) * 0.5);
     let half = body.radius + turned + aside.abs() * (ahead + past) * 0.5;
-    let low = body.low + FEET - (-rise_speed * ahead).max(rise_speed * past).max(0.0);
+    let drop = (-rise_speed * ahead).max(rise_speed * past).max(0.0);
+    let low = (body.low - drop).max(body.floor) + FEET;
     let high = body.high + rise(config, rise_speed, ahead).max(-rise_speed * past);
     let post = |aside: f32| {
         let at = middle + side * aside;
@@ -211,7 +222,7 @@ mod tests {
     use super::*;
     use crate::interest::test_level::Boxes;
 
-    const BODY: Body = Body { radius: 0.35, low: 0.0, high: 1.9 };
+    const BODY: Body = Body { radius: 0.35, low: 0.0, high: 1.9, floor: 0.0 };
 
     fn root(x: f32, velocity: Vec3) -> Root {
         Root { position: Vec3::new(x, 0.01, 0.0), up: Vec3::Y, velocity }
@@ -257,6 +268,18 @@ mod tests {
         let camera = InterestConfig { eye_radius: 3.0, ..config };
         let (_, further) = extent(&fan_of(&open, &camera, &root(-1.0, Vec3::X * 6.0), 0.4));
         assert!((2.9..3.6).contains(&(further - control)), "{further} {control}");
+    }
+
+    #[test]
+    fn body_ends_at_the_ground() {
+        let level = Boxes::wall_with_opening(5.0..6.0);
+        let deep = Body { low: -0.4, ..BODY };
+        let floor = floor(&root(-3.0, Vec3::ZERO), &deep, &level);
+        assert!((floor + 0.01).abs() < 1e-3, "{floor}");
+        let eye = Vec3::new(-10.0, 1.7, 0.0);
+        let falling = root(-3.0, Vec3::Y * -8.0);
+        let board = board(&InterestConfig::default(), &falling, &Body { floor, ..deep }, eye, 0.0, 0.1);
+        assert!((board.sides[0].low.y - FEET).abs() < 1e-3, "{board:?}");
     }
 
     #[test]
