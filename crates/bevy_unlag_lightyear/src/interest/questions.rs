@@ -126,7 +126,9 @@ fn answer(
         let is_open = pair.state == State::Clear;
         match shaft::look((fan, &board(fan, ahead)), is_open, &mut pair.memory, (level, walls, effort)) {
             Sight::Blocked => (Sight::Blocked, State::Close),
-            sight => (sight, State::Clear),
+            Sight::Clear => (Sight::Clear, State::Clear),
+            // Asked in the same way next time: the cheapest one.
+            Sight::Unknown => (Sight::Unknown, pair.state),
         }
     };
     pair.state = state;

@@ -8,7 +8,7 @@ use crate::prelude::*;
 #[derive(Resource, Clone, Copy, Default, Debug)]
 pub struct Tally {
     /// Tests of a pair, and those without an answer.
-    tested: u64,
+    pub tested: u64,
     unanswered: u64,
     /// Concealed pawns of all clients, and how many there would be if all were.
     hidden: u64,

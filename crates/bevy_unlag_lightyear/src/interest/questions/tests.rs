@@ -79,7 +79,7 @@ fn question_without_effort_counts_as_in_sight_and_is_asked_again() {
     let mut asked = Asked { rays: 0, ..Asked::new() };
     let viewer = place(&asked.level, -4.0, -4.0, Vec3::ZERO);
     let target = place(&asked.level, 4.0, -6.0, Vec3::ZERO);
-    assert_eq!(asked.ask(&viewer, &target), (Sight::Unknown, State::Clear, 0));
+    assert_eq!(asked.ask(&viewer, &target), (Sight::Unknown, State::Far, 0));
     assert_eq!(asked.pair.unanswered, 1);
     asked.rays = 1_000;
     assert_eq!(asked.ask(&viewer, &target).0, Sight::Blocked);
