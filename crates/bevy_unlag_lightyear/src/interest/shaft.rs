@@ -250,7 +250,7 @@ impl<'a> Shaft<'a> {
         let mut masks = [[0; 3]; RING + 1];
         for (masks, eye) in masks.iter_mut().zip(fan.ring.iter().chain([&fan.middle])) {
             for (mask, side) in masks.iter_mut().zip(&sides) {
-                *mask = self.bits(0..self.count, eye, side);
+                *mask = self.bits(self.candidates_from(0), eye, side);
                 if *mask == 0 {
                     return false;
                 }
@@ -288,9 +288,10 @@ impl<'a> Shaft<'a> {
             return Sight::Unknown;
         }
         if part.known < self.count {
+            let new = self.candidates_from(part.known);
             for (masks, eye) in part.masks.iter_mut().zip(&part.eyes) {
                 for (mask, side) in masks.iter_mut().zip(&part.sides) {
-                    *mask |= self.bits(part.known..self.count, eye, side);
+                    *mask |= self.bits(new, eye, side);
                 }
             }
             part.known = self.count;
@@ -310,7 +311,7 @@ impl<'a> Shaft<'a> {
         if wide >= long {
             let middle = sides[0].midpoint(&sides[1]);
             for (index, eye) in eyes.iter().enumerate() {
-                let Some(mask) = self.mask(eye, &middle) else { return Sight::Clear };
+                let Some(mask) = self.mask_between(masks[index], eye, &middle) else { return Sight::Clear };
                 (halves[0].masks[index][1], halves[1].masks[index][0]) = (mask, mask);
             }
             (halves[0].sides[1], halves[1].sides[0]) = (middle, middle);
@@ -318,9 +319,12 @@ impl<'a> Shaft<'a> {
             let first = edges.iter().position(|edge| *edge >= long).unwrap_or(0);
             let second = (first + 1) % 3;
             let middle = eyes[first].midpoint(&eyes[second]);
-            let Some(masks) = self.masks(&middle, sides) else { return Sight::Clear };
+            for (index, side) in sides.iter().enumerate() {
+                let ends = [masks[first][index], masks[second][index]];
+                let Some(mask) = self.mask_between(ends, &middle, side) else { return Sight::Clear };
+                (halves[0].masks[second][index], halves[1].masks[first][index]) = (mask, mask);
+            }
             (halves[0].eyes[second], halves[1].eyes[first]) = (middle, middle);
-            (halves[0].masks[second], halves[1].masks[first]) = (masks, masks);
         }
         for half in halves {
             let sight = self.divide(half, depth + 1);
@@ -336,10 +340,18 @@ impl<'a> Shaft<'a> {
         Some([self.mask(eye, &sides[0])?, self.mask(eye, &sides[1])?])
     }
 
+    /// Returns the same as [`mask`](Self::mask) where one of the posts is in the middle between two others, whose walls
+    /// are in `ends`. A wall at both ends is in between as well, and one at neither hardly ever.
+    fn mask_between(&mut self, ends: [Mask; 2], eye: &Post, side: &Post) -> Option<Mask> {
+        let [a, b] = ends;
+        let walls = a & b | self.bits(a ^ b, eye, side);
+        if walls == 0 { self.mask(eye, side) } else { Some(walls) }
+    }
+
     /// Returns the walls between all heights of two posts; `None` if there is a clear line. A wall that is met later is
     /// missing in it.
     fn mask(&mut self, eye: &Post, side: &Post) -> Option<Mask> {
-        let known = self.bits(0..self.count, eye, side);
+        let known = self.bits(self.candidates_from(0), eye, side);
         if known != 0 {
             return Some(known);
         }
@@ -351,13 +363,25 @@ impl<'a> Shaft<'a> {
                 return None;
             }
         }
-        Some(self.bits(before..self.count, eye, side))
+        Some(self.bits(self.candidates_from(before), eye, side))
     }
 
-    fn bits(&mut self, candidates: core::ops::Range<usize>, eye: &Post, side: &Post) -> Mask {
-        self.effort.left -= candidates.len() as i64;
-        let is_between = |k: &usize| self.active >> k & 1 == 1 && self.blocks(*k, eye, side);
-        candidates.filter(is_between).fold(0, |all, k| all | 1 << k)
+    /// Returns the candidates with at least this index.
+    fn candidates_from(&self, first: usize) -> Mask {
+        let all = Mask::MAX.checked_shr((CONSIDERED - self.count) as u32).unwrap_or(0);
+        all & Mask::MAX.checked_shl(first as u32).unwrap_or(0) & self.active
+    }
+
+    /// Returns which of these candidates are between all heights of two posts.
+    fn bits(&mut self, mut candidates: Mask, eye: &Post, side: &Post) -> Mask {
+        let mut found = 0;
+        while candidates != 0 {
+            let k = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
+            self.effort.left -= 1;
+            found |= Mask::from(self.blocks(k, eye, side)) << k;
+        }
+        found
     }
 
     /// Returns whether a candidate is between all heights of two posts.
