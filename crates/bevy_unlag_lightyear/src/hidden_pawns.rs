@@ -82,8 +82,8 @@ impl HiddenPawns {
 
 #[cfg(feature = "smoothing")]
 impl HiddenPawns {
-    /// Notes which of the pawns that the client knows to be hidden are shown again, and returns to `fresh` those that it
-    /// does not know yet.
+    /// Notes which of the pawns that the client knows to be hidden are shown again, and returns to `fresh` those that
+    /// it does not know yet.
     pub(crate) fn announce(&mut self, fresh: &mut Vec<Entity>) {
         let Self { hidden, announced, revealed } = self;
         announced.retain(|pawn| {

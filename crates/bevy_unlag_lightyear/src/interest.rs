@@ -41,8 +41,8 @@ pub enum InterestSystems {
 ///
 /// Sight is judged against the fixed colliders of the level; movement bases and other moving obstacles hide nothing. A
 /// pawn is shown for [`InterestConfig::hold_seconds`] after it was in sight, and while it is not known whether
-/// it is. [`InterestRule`], [`AlwaysInSight`] and [`SeesEverything`] are the exemptions of a game: teammates and clients
-/// without a living pawn are exempt by default.
+/// it is. [`InterestRule`], [`AlwaysInSight`] and [`SeesEverything`] are the exemptions of a game: teammates and
+/// clients without a living pawn are exempt by default.
 ///
 /// Costs about [`InterestConfig::rays_per_tick`] rays a tick at most; see the book's page on interest.
 #[doc(alias = "fog of war")]

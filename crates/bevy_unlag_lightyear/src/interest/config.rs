@@ -5,8 +5,8 @@ use bevy_unlag_core::RoundTrip;
 
 /// Settings of [`InterestPlugin`](crate::InterestPlugin). All may be changed at any time.
 ///
-/// The first five describe how the game's pawns move. Too low a value shows pawns too late, too high a one tells modified
-/// clients more.
+/// The first five describe how the game's pawns move. Too low a value shows pawns too late, too high a one tells
+/// modified clients more.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct InterestConfig {
@@ -32,13 +32,13 @@ pub struct InterestConfig {
     #[doc(alias = "third person")]
     pub eye_radius: f32,
     /// Distance in metres from a pawn's axis within which parts of its body count as seen. Default: 0.35, its
-    /// shoulders. The radius of its hit boxes bounds it. Raising it shows pawns as soon as their arms and weapons are in
-    /// sight.
+    /// shoulders. The radius of its hit boxes bounds it. Raising it shows pawns as soon as their arms and weapons are
+    /// in sight.
     pub body_radius: f32,
     /// Expected interpolation delay of clients, in seconds. Default: 0.1.
     pub playout_seconds: f32,
-    /// Time in seconds by which pawns are shown earlier than necessary. Default: 0.01. Raising it tolerates longer frames
-    /// of the server and lost snapshots.
+    /// Time in seconds by which pawns are shown earlier than necessary. Default: 0.01. Raising it tolerates longer
+    /// frames of the server and lost snapshots.
     pub margin_seconds: f32,
     /// Round trip in seconds up to which a client's latency is taken into account. Default: 0.3. It bounds what a
     /// client gains that delays its acknowledgements; beyond it pawns may appear late.
@@ -46,8 +46,8 @@ pub struct InterestConfig {
     /// Time in seconds for which a pawn that is in sight, or soon, is shown before it is tested again. Default: 0.1.
     /// Raising it saves processor time and tells modified clients more.
     pub hold_seconds: f32,
-    /// Ticks between two tests of a pair. Default: 3, the usual ticks between snapshots. Raising it saves processor time,
-    /// and pawns are shown earlier to make up for it.
+    /// Ticks between two tests of a pair. Default: 3, the usual ticks between snapshots. Raising it saves processor
+    /// time, and pawns are shown earlier to make up for it.
     pub interval_ticks: u32,
     /// Number of rays in a tick, of about a third of a microsecond each, after which no further pair is tested: it
     /// counts as in sight until the next turn. Fifty lines against known walls count as one. Default: 3,000, about
@@ -58,8 +58,8 @@ pub struct InterestConfig {
 }
 
 impl InterestConfig {
-    /// Returns the seconds from the newest move of a client that the server knows to the frame in which the client draws
-    /// a snapshot of now.
+    /// Returns the seconds from the newest move of a client that the server knows to the frame in which the client
+    /// draws a snapshot of now.
     pub(super) fn seconds_until_drawn(&self, trip: Option<&RoundTrip>) -> f32 {
         let latency = trip.map_or(self.max_round_trip, |trip| {
             (trip.rtt.as_secs_f32() + 2.0 * trip.jitter.as_secs_f32()).min(self.max_round_trip)

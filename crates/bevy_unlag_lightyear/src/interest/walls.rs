@@ -39,8 +39,8 @@ impl Level for WorldTrace<'_, '_> {
 /// Number of a piece in [`Walls`].
 pub(super) type PieceIndex = u16;
 
-/// Convex pieces of the level that tests have met. A line against one of them costs a few nanoseconds, a ray through the
-/// level a hundred times as much.
+/// Convex pieces of the level that tests have met. A line against one of them costs a few nanoseconds, a ray through
+/// the level a hundred times as much.
 #[derive(Resource, Default)]
 pub(super) struct Walls {
     pieces: Vec<WallPiece>,
