@@ -7,7 +7,10 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
     core::{SnapshotHistory, Tick},
     link_conditioner::LinkConditions,
-    net::{AlwaysInSight, HiddenPawns, InterestPlugin, InterestRule, SeesEverything, SightVerdict},
+    net::{
+        AlwaysInSight, HiddenPawns, InterestConfig, InterestPlugin, InterestRule, InterestStats,
+        SeesEverything, SightVerdict,
+    },
     prelude::*,
     smoothing::OutOfSight,
 };
@@ -75,8 +78,8 @@ fn pawn(game: &mut SteppedApps, id: u16) -> Entity {
     pawns.iter(world).find(|(_, other)| other.0 == id).expect("the pawn").0
 }
 
-fn teleport(game: &mut SteppedApps, place: Vec3) {
-    let pawn = pawn(game, 2);
+fn teleport(game: &mut SteppedApps, id: u16, place: Vec3) {
+    let pawn = pawn(game, id);
     let mut state = game.server.world_mut().get_mut::<SoldierState>(pawn).expect("its state");
     state.body.teleport_to(place);
 }
@@ -96,15 +99,12 @@ fn pawn_behind_a_wall_is_concealed_and_shown_when_it_comes_into_sight() {
     game.run(Duration::from_secs(1));
     assert_eq!(on_screen(&mut game).1, newest, "a snapshot of a concealed pawn was sent");
 
-    teleport(&mut game, IN_SIGHT);
+    teleport(&mut game, 2, IN_SIGHT);
     game.run(Duration::from_secs(1));
     let (drawn, _) = on_screen(&mut game);
     assert!(drawn.pose.alive && drawn.pose.position.distance(IN_SIGHT) < 0.2, "{drawn:?}");
 
-    // Out of sight, it is held for half a second.
-    teleport(&mut game, PLACES[1]);
-    game.run(Duration::from_millis(300));
-    assert!(!is_hidden(&mut game));
+    teleport(&mut game, 2, PLACES[1]);
     game.run(Duration::from_secs(1));
     assert!(is_hidden(&mut game) && !on_screen(&mut game).0.pose.alive);
     let world = game.clients[0].world_mut();
@@ -146,4 +146,50 @@ fn exempt_pawns_and_clients_and_those_of_the_games_rule_are_not_concealed() {
         if pair.pawn == pawn { SightVerdict::Show } else { SightVerdict::ByLevel }
     }));
     assert!(shown(&mut game), "the game's rule");
+}
+
+#[test]
+fn pawn_that_is_shown_again_is_drawn_from_an_update_interval_before() {
+    let mut game = play(true);
+    assert!(is_hidden(&mut game));
+    let (_, hidden_since) = on_screen(&mut game);
+    let pawn = pawn(&mut game, 2);
+    game.server.world_mut().entity_mut(pawn).insert(AlwaysInSight);
+    let arrives = (0..200).any(|_| {
+        game.run(Duration::from_millis(5));
+        on_screen(&mut game).1 != hidden_since
+    });
+    assert!(arrives, "a new snapshot");
+    let world = game.clients[0].world_mut();
+    let mut histories = world.query::<(&NetId, &SnapshotHistory)>();
+    let (_, history) = histories.iter(world).find(|(id, _)| id.0 == 2).expect("the pawn");
+    let newest = history.newest().expect("it was sent").tick;
+    let new = history.iter().filter(|snapshot| snapshot.tick.is_newer_than(hidden_since));
+    let interval = SimulationRate::default().snapshot_ticks as i32;
+    assert_eq!(new.map(|snapshot| newest.since(snapshot.tick)).collect::<Vec<_>>(), [interval, 0]);
+}
+
+#[test]
+fn camera_behind_its_player_sees_around_the_corner() {
+    for (eye_radius, hides) in [(0.0, true), (4.0, false)] {
+        let mut game = play(true);
+        game.server.world_mut().resource_mut::<InterestConfig>().eye_radius = eye_radius;
+        teleport(&mut game, 1, Vec3::new(12.5, 0.1, 2.0));
+        teleport(&mut game, 2, Vec3::new(12.5, 0.1, -6.0));
+        game.run(Duration::from_secs(1));
+        assert_eq!(is_hidden(&mut game), hides, "an arm of {eye_radius} m");
+    }
+}
+
+#[test]
+fn pawns_are_shown_while_there_are_too_few_rays() {
+    let mut game = play(true);
+    assert!(is_hidden(&mut game));
+    game.server.world_mut().resource_mut::<InterestConfig>().rays_per_tick = 0;
+    game.run(Duration::from_secs(1));
+    assert!(!is_hidden(&mut game) && on_screen(&mut game).0.pose.alive);
+    assert!(game.server.world().resource::<InterestStats>().tested > 0);
+    game.server.world_mut().resource_mut::<InterestConfig>().rays_per_tick = 100;
+    game.run(Duration::from_secs(1));
+    assert!(is_hidden(&mut game));
 }

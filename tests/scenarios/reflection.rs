@@ -24,7 +24,6 @@ const NOT_REFLECTED: [(&str, &str); 18] = [
     ("NpcPawn", "a marker with a model; `ServerPawn`, which it requires, is reflected"),
     ("Outgoing", "a buffer of encoded messages that each frame empties"),
     ("ProjectilesInFlight", "validation state; `DrawnProjectile` has what clients see"),
-    ("SightLattice", "millions of facts about a level; `InterestStats` has its counters"),
     ("ScreenRecording", "as `MatchRecording`"),
     ("RewindTable", "a spatial index of recorded paths"),
 ];

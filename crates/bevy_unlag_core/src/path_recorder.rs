@@ -125,6 +125,12 @@ impl PathRecorder {
         self.ticks.back().map(|newest| newest.tick)
     }
 
+    /// Returns the last update; `None` before the first.
+    #[must_use]
+    pub fn last_update(&self) -> Option<&ProxyUpdate> {
+        self.last.as_ref()
+    }
+
     /// Returns the update to send now, or `None` if nothing was recorded since the last one.
     ///
     /// `tick_seconds` is the duration of a tick. `accelerates`: whether to send the acceleration as well,

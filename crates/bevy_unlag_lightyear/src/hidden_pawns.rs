@@ -1,5 +1,7 @@
 //! Pawns that a server conceals from one client without despawning them there.
 
+#[cfg(feature = "smoothing")]
+use bevy::ecs::entity::EntityHashMap;
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 
 /// Pawns that are concealed from one client; on the server's end of its link. The client keeps these pawns, but
@@ -22,7 +24,16 @@ pub struct HiddenPawns {
     #[cfg(feature = "smoothing")]
     #[reflect(ignore)]
     pub(crate) announced: EntityHashSet,
+    /// Pawns that are shown again, with the number of updates that still bring the one before along: so a client draws
+    /// the pawn from an update interval before it was shown, and also if it loses the first update.
+    #[cfg(feature = "smoothing")]
+    #[reflect(ignore)]
+    pub(crate) revealed: EntityHashMap<u8>,
 }
+
+/// Updates of a pawn that is shown again which bring the one before along.
+#[cfg(feature = "smoothing")]
+const REVEALING_UPDATES: u8 = 2;
 
 impl HiddenPawns {
     /// Conceals a pawn from the next snapshot on.
@@ -51,11 +62,58 @@ impl HiddenPawns {
         pawns.is_none_or(|pawns| !pawns.contains(pawn))
     }
 
-    /// Forgets pawns that no longer exist.
+    /// Sends all pawns again.
     #[cfg(feature = "rewind")]
-    pub(crate) fn keep(&mut self, lives: impl Fn(Entity) -> bool) {
-        self.hidden.retain(|pawn| lives(*pawn));
-        self.announced.retain(|pawn| lives(*pawn));
+    pub(crate) fn show_all(&mut self) {
+        self.hidden.clear();
+    }
+
+    /// Forgets a pawn that no longer exists.
+    #[cfg(feature = "rewind")]
+    pub(crate) fn forget(&mut self, pawn: Entity) {
+        self.hidden.remove(&pawn);
+        #[cfg(feature = "smoothing")]
+        {
+            self.announced.remove(&pawn);
+            self.revealed.remove(&pawn);
+        }
+    }
+}
+
+#[cfg(feature = "smoothing")]
+impl HiddenPawns {
+    /// Notes which of the pawns that the client knows to be hidden are shown again, and returns to `fresh` those that
+    /// it does not know yet.
+    pub(crate) fn announce(&mut self, fresh: &mut Vec<Entity>) {
+        let Self { hidden, announced, revealed } = self;
+        announced.retain(|pawn| {
+            let is_hidden = hidden.contains(pawn);
+            if !is_hidden {
+                revealed.insert(*pawn, REVEALING_UPDATES);
+            }
+            is_hidden
+        });
+        fresh.clear();
+        fresh.extend(hidden.iter().copied().filter(|pawn| !announced.contains(pawn)));
+        for pawn in fresh {
+            revealed.remove(pawn);
+            announced.insert(*pawn);
+        }
+    }
+
+    /// Returns whether the next update of a pawn brings the one before along.
+    pub(crate) fn is_revealed(&self, pawn: Entity) -> bool {
+        self.revealed.contains_key(&pawn)
+    }
+
+    /// Notes that an update of a revealed pawn is sent.
+    pub(crate) fn mark_sent(&mut self, pawn: Entity) {
+        if let Some(left) = self.revealed.get_mut(&pawn) {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.revealed.remove(&pawn);
+            }
+        }
     }
 }
 
@@ -74,8 +132,31 @@ mod tests {
         assert!(!pawns.contains(a) && pawns.contains(b));
         #[cfg(feature = "rewind")]
         {
-            pawns.keep(|pawn| pawn == a);
+            pawns.forget(b);
             assert_eq!(pawns.iter().count(), 0);
+            pawns.hide(a);
+            pawns.show_all();
+            assert!(!pawns.contains(a));
         }
+    }
+
+    #[cfg(feature = "smoothing")]
+    #[test]
+    fn pawn_that_the_client_knew_to_be_hidden_is_revealed_with_two_updates() {
+        let [a, b] = [1, 2].map(|index| Entity::from_raw_u32(index).expect("a small number"));
+        let (mut pawns, mut fresh) = (HiddenPawns::default(), Vec::new());
+        pawns.hide(a);
+        pawns.announce(&mut fresh);
+        assert!(fresh == [a] && !pawns.is_revealed(a));
+        pawns.show(a);
+        // Never announced.
+        pawns.hide(b);
+        pawns.show(b);
+        pawns.announce(&mut fresh);
+        assert!(fresh.is_empty() && pawns.is_revealed(a) && !pawns.is_revealed(b));
+        pawns.mark_sent(a);
+        assert!(pawns.is_revealed(a));
+        pawns.mark_sent(a);
+        assert!(!pawns.is_revealed(a));
     }
 }

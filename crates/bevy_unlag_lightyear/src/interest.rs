@@ -1,26 +1,32 @@
 //! Interest by line of sight: pawns that a client's player cannot see now or soon are concealed from it.
 //!
-//! * [`SightLattice`] remembers which points of the level see each other.
-//! * The region module says where an eye or a body can be within the time until a client draws the pawn.
-//! * The decision module compares both for every client and pawn, and writes [`HiddenPawns`].
+//! Three systems decide that in every tick, each for the clients whose turn has come:
+//!
+//! * places: where every pawn is, and where the eyes of the players can be when their screens show it;
+//! * pairs: which pawns a game exempts for a client, and which need an answer of the level;
+//! * questions: whether the walls block all lines between those eyes and that body (the shaft module), which
+//!   [`HiddenPawns`] then says.
 
 mod config;
-mod decision;
-mod lattice;
 mod pairs;
-mod region;
+mod places;
+mod questions;
+mod reach;
 mod rule;
+mod shaft;
+mod stats;
+#[cfg(test)]
+mod test_level;
+mod walls;
 
 use bevy::prelude::*;
 use lightyear::prelude::LinkOf;
 
 pub use config::InterestConfig;
-pub use decision::InterestStats;
-pub use lattice::SightLattice;
 pub use rule::{AlwaysInSight, InterestRule, SeesEverything, SightPair, SightVerdict};
+pub use stats::InterestStats;
 
 use crate::{hidden_pawns::HiddenPawns, system_sets::NetSystems};
-use pairs::SightPairs;
 
 /// System set of interest.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,10 +41,10 @@ pub enum InterestSystems {
 ///
 /// Sight is judged against the fixed colliders of the level; movement bases and other moving obstacles hide nothing. A
 /// pawn is shown for [`InterestConfig::hold_seconds`] after it was in sight, and while it is not known whether
-/// it is. [`InterestRule`], [`AlwaysInSight`] and [`SeesEverything`] are the exemptions of a game: teammates, clients
-/// without a living pawn and everything that has not been tested yet are exempt by default.
+/// it is. [`InterestRule`], [`AlwaysInSight`] and [`SeesEverything`] are the exemptions of a game: teammates and
+/// clients without a living pawn are exempt by default.
 ///
-/// Costs about [`InterestConfig::rays_per_tick`] rays a tick at most, beside the look-ups.
+/// Costs about [`InterestConfig::rays_per_tick`] rays a tick at most; see the book's page on interest.
 ///
 /// ```
 /// use bevy::{platform::collections::HashSet, prelude::*};
@@ -74,17 +80,22 @@ pub struct InterestPlugin {
 impl Plugin for InterestPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(self.config)
-            .insert_resource(SightLattice::new(self.config.spacing, self.config.max_points))
             .init_resource::<InterestRule>()
             .init_resource::<InterestStats>()
-            .init_resource::<decision::Settling>()
+            .init_resource::<places::Places>()
+            .init_resource::<places::Settling>()
+            .init_resource::<questions::Questions>()
+            .init_resource::<walls::Walls>()
+            .init_resource::<walls::Effort>()
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
-                commands.entity(added.entity).insert((HiddenPawns::default(), SightPairs::default()));
+                commands.entity(added.entity).insert((HiddenPawns::default(), pairs::SightPairs::default()));
             })
             .configure_sets(PostUpdate, InterestSystems::Decide.before(NetSystems::AnnounceHidden))
             .add_systems(
                 PostUpdate,
-                (decision::follow_level, decision::decide).chain().in_set(InterestSystems::Decide),
+                (places::follow_level, places::place_pawns, pairs::choose_pairs, questions::answer_questions)
+                    .chain()
+                    .in_set(InterestSystems::Decide),
             );
     }
 }

@@ -160,7 +160,7 @@ pub use hidden_pawns::HiddenPawns;
 #[cfg(feature = "rewind")]
 pub use interest::{
     AlwaysInSight, InterestConfig, InterestPlugin, InterestRule, InterestStats, InterestSystems,
-    SeesEverything, SightLattice, SightPair, SightVerdict,
+    SeesEverything, SightPair, SightVerdict,
 };
 pub use link::{GameSpeed, LightyearPings};
 pub use message_class::MessageClass;

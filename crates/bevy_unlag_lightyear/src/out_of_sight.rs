@@ -65,16 +65,12 @@ fn announce(
     mut fresh: Local<Vec<Entity>>,
 ) {
     for (_link, mut pawns, mut sender, mut budget, mut snapshots) in &mut links {
-        let HiddenPawns { hidden, announced } = pawns.bypass_change_detection();
-        announced.retain(|pawn| hidden.contains(pawn));
-        fresh.clear();
-        fresh.extend(hidden.iter().copied().filter(|pawn| !announced.contains(pawn)));
+        pawns.bypass_change_detection().announce(&mut fresh);
         if fresh.is_empty() {
             continue;
         }
         let mut ids: Vec<NetId> = fresh.iter().filter_map(|pawn| names.get(*pawn).ok()).copied().collect();
         ids.sort_unstable();
-        announced.extend(fresh.drain(..));
         // The snapshots of this tick are withheld already.
         let since = tick.0.offset(-1);
         ids.iter().for_each(|id| snapshots.sent.mark_gone(*id, since));

@@ -4,6 +4,7 @@ mod contact;
 mod level_changes;
 mod nearby_colliders;
 mod obstacle_casts;
+mod wall_piece;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*};
@@ -11,6 +12,7 @@ use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*};
 pub use contact::WallContact;
 pub use level_changes::LevelChanges;
 pub(crate) use nearby_colliders::NearbyColliders;
+pub use wall_piece::{WallId, WallPiece};
 
 use crate::convex_cast::parry_pose;
 

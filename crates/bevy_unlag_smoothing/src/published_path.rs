@@ -94,6 +94,12 @@ impl PublishedPath {
         self.track.is_unexpected()
     }
 
+    /// Returns the last update; `None` before the first.
+    #[must_use]
+    pub fn last_update(&self) -> Option<&ProxyUpdate> {
+        self.track.last_update()
+    }
+
     /// Returns the next update to send and stores it as sent: the present, and path knots where a curve from
     /// the last update would miss the path. `None` if there is nothing to send: the snapshot of a tick is
     /// final, even if the pawn's moves were late then and its state has changed since. `mode` is the pawn's

@@ -6,6 +6,7 @@ mod server;
 mod server_process;
 mod system_info;
 
+use bevy_unlag::net::MessageClass;
 use clap::Args;
 use load_session::LoadSession;
 use server_process::Frame;
@@ -70,7 +71,7 @@ fn fight(
     let empty = crowd.server.state()?.bytes;
     crowd.fill(players, link)?;
     crowd.run(3.0)?;
-    let (bytes, before) = (crowd.bytes(), crowd.server.state()?);
+    let (bytes, classes, before) = (crowd.bytes(), crowd.received(), crowd.server.state()?);
     crowd.server.laps()?;
     crowd.server.replication()?;
     crowd.frames.clear();
@@ -103,9 +104,19 @@ fn fight(
     let rate = |bytes: u64| bytes as f64 / players as f64 / seconds;
     figures.add(format!("bytes_per_s_down_{suffix}"), rate(down))?;
     figures.add(format!("bytes_per_s_up_{suffix}"), rate(up))?;
+    for (class, (now, before)) in MessageClass::ALL.iter().zip(crowd.received().into_iter().zip(classes)) {
+        if now > before {
+            let name = key_part(class.name());
+            figures.add(format!("bytes_per_s_down_{suffix}_{name}"), rate(now - before))?;
+        }
+    }
     for (name, nanos) in laps {
-        let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        figures.add(format!("us_{suffix}_{name}"), nanos as f64 / 1e3 / count)?;
+        figures.add(format!("us_{suffix}_{}", key_part(&name)), nanos as f64 / 1e3 / count)?;
     }
     Ok(())
+}
+
+/// Returns a name as part of a key.
+fn key_part(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect()
 }

@@ -1,50 +1,161 @@
-//! Memory of one client's sight of each pawn.
+//! Pairs of a client and a pawn: which of them are exempt, and of which the level is to be asked.
 
-use bevy::{ecs::entity::EntityHashMap, prelude::*};
+use bevy::{platform::time::Instant, prelude::*};
 use bevy_unlag_core::Tick;
+use lightyear::prelude::{server::ClientOf, *};
 
-use super::lattice::Sight;
+use super::{
+    InterestStats,
+    config::InterestConfig,
+    places::{Place, Places, Settling},
+    questions::{Question, Questions},
+    rule::{InterestRule, SeesEverything, SightPair, SightVerdict},
+    shaft::Memory,
+    walls::Walls,
+};
 use crate::hidden_pawns::HiddenPawns;
 
-/// Sight of one pawn.
-#[derive(Clone, Copy, Debug, Default)]
-struct SeenPawn {
-    /// Last tick at which the pawn was known to be in sight.
-    last_seen: Option<Tick>,
-    /// Number of successive tests without an answer.
-    unanswered: u32,
+/// What is known of the sight of a pawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// In sight, or soon.
+    Clear,
+    /// Out of sight, but not for long.
+    Close,
+    /// Out of sight also for some ticks more.
+    Far,
 }
 
-/// Pawns that a client's player has seen; on the server's end of its link.
+/// Sight of one pawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub pawn: Entity,
+    pub state: State,
+    /// Tick until which the last answer stands.
+    pub due: Tick,
+    /// Number of successive questions without an answer.
+    pub unanswered: u16,
+    pub memory: Memory,
+}
+
+impl Pair {
+    fn new(pawn: Entity, now: Tick) -> Self {
+        Self { pawn, state: State::Far, due: now, unanswered: 0, memory: Memory::default() }
+    }
+
+    #[cfg(test)]
+    pub fn for_test() -> Self {
+        Self::new(Entity::PLACEHOLDER, Tick(0))
+    }
+}
+
+/// Sight of a client's player, by slot of the pawns; on the server's end of its link.
 #[derive(Component, Default, Debug)]
-pub(super) struct SightPairs(EntityHashMap<SeenPawn>);
+pub(super) struct SightPairs {
+    pub pairs: Vec<Pair>,
+    /// Generation of the walls that the pairs remember.
+    generation: u32,
+}
 
 impl SightPairs {
-    /// Returns the number of successive tests of a pawn without an answer.
-    pub fn unanswered(&self, pawn: Entity) -> u32 {
-        self.0.get(&pawn).map_or(0, |seen| seen.unanswered)
+    /// Returns the pair of a pawn, which is a new one if another pawn had the slot.
+    fn pair(&mut self, slot: usize, pawn: Entity, now: Tick) -> &mut Pair {
+        if self.pairs.len() <= slot {
+            self.pairs.resize(slot + 1, Pair::new(Entity::PLACEHOLDER, now));
+        }
+        let pair = &mut self.pairs[slot];
+        if pair.pawn != pawn {
+            *pair = Pair::new(pawn, now);
+        }
+        pair
     }
 
-    /// Applies the result of a test: a pawn is concealed when it was not in sight for more than `hold` ticks.
-    pub fn apply(&mut self, pawn: Entity, sight: Sight, now: Tick, hold: i32, hidden: &mut HiddenPawns) {
-        let seen = self.0.entry(pawn).or_default();
-        match sight {
-            Sight::Clear => *seen = SeenPawn { last_seen: Some(now), unanswered: 0 },
-            Sight::Blocked => seen.unanswered = 0,
-            Sight::Unknown => seen.unanswered = seen.unanswered.saturating_add(1),
-        }
-        let is_held = seen.last_seen.is_some_and(|last| (0..=hold).contains(&now.since(last)));
-        if sight == Sight::Blocked && !is_held {
-            hidden.hide(pawn);
-        } else {
-            hidden.show(pawn);
+    /// Forgets what was remembered of a level that has changed.
+    fn follow(&mut self, walls: &Walls, now: Tick) {
+        if self.generation != walls.generation() {
+            self.generation = walls.generation();
+            for pair in &mut self.pairs {
+                (pair.memory, pair.due) = (Memory::default(), now);
+            }
         }
     }
+}
 
-    /// Forgets despawned pawns.
-    pub fn keep(&mut self, lives: impl Fn(Entity) -> bool) {
-        self.0.retain(|pawn, _| lives(*pawn));
+type Viewer = (Entity, &'static mut SightPairs, &'static mut HiddenPawns, Has<SeesEverything>);
+
+/// Applies the exemptions to the clients whose turn has come, and collects the questions to the level.
+pub(super) fn choose_pairs(
+    (config, rule, settling): (Res<InterestConfig>, Res<InterestRule>, Res<Settling>),
+    (places, walls): (Res<Places>, Res<Walls>),
+    mut links: Query<Viewer, (With<ClientOf>, With<Connected>)>,
+    mut questions: ResMut<Questions>,
+    mut stats: ResMut<InterestStats>,
+) {
+    questions.0.clear();
+    if !places.is_due {
+        return;
     }
+    #[expect(clippy::disallowed_methods, reason = "not std's in browsers")]
+    let began = Instant::now();
+    let (now, interval) = (places.now, config.interval_ticks.max(1));
+    for (link, mut sight, mut hidden, sees_all) in &mut links {
+        let hidden = hidden.bypass_change_detection();
+        places.gone.iter().for_each(|pawn| hidden.forget(*pawn));
+        let viewer = places.viewer(link).filter(|_| !sees_all && settling.is_over());
+        let Some((slot, viewer)) = viewer.and_then(|slot| Some((slot, places.get(slot)?))) else {
+            hidden.show_all();
+            continue;
+        };
+        if !places.has_turn(slot, interval) {
+            continue;
+        }
+        sight.follow(&walls, now);
+        for (target, pawn) in places.iter() {
+            let pair = sight.pair(target, pawn.entity, now);
+            match verdict(link, viewer, pawn, &config, &rule) {
+                SightVerdict::Show => {
+                    hidden.show(pawn.entity);
+                    pair.due = now;
+                }
+                SightVerdict::Hide => {
+                    hidden.hide(pawn.entity);
+                    pair.due = now;
+                }
+                SightVerdict::ByLevel => {
+                    let is_surprise = [viewer, pawn].iter().any(|one| {
+                        one.surprise.is_some_and(|tick| (0..=interval as i32).contains(&now.since(tick)))
+                    });
+                    if is_surprise || !pair.due.is_newer_than(now) {
+                        let urgency = urgency(viewer, pawn, pair);
+                        questions.0.push(Question { link, viewer: slot, target, urgency });
+                    }
+                }
+            }
+        }
+    }
+    stats.time += began.elapsed();
+}
+
+/// Returns how the exemptions judge a pair.
+fn verdict(
+    client: Entity,
+    viewer: &Place,
+    pawn: &Place,
+    config: &InterestConfig,
+    rule: &InterestRule,
+) -> SightVerdict {
+    let is_teammate = config.teammates && pawn.team.is_some() && pawn.team == viewer.team;
+    if pawn.owner == Some(client) || pawn.is_exempt || !pawn.is_alive || is_teammate {
+        return SightVerdict::Show;
+    }
+    rule.judge(&SightPair { client, viewer: viewer.entity, pawn: pawn.entity })
+}
+
+/// Returns how urgent a question is: those about near and moving pawns first, and those that have waited longest.
+fn urgency(viewer: &Place, target: &Place, pair: &Pair) -> f32 {
+    let distance = viewer.root.position.distance(target.root.position);
+    let speed = viewer.root.velocity.length() + target.root.velocity.length();
+    (1.0 + speed) * (1.0 + f32::from(pair.unanswered)) / (1.0 + distance)
 }
 
 #[cfg(test)]
@@ -52,33 +163,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pawn_is_concealed_after_the_hold_and_shown_at_once() {
-        let pawn = Entity::from_raw_u32(1).expect("a small number");
-        let (mut pairs, mut hidden) = (SightPairs::default(), HiddenPawns::default());
-        let mut test = |tick: u32, sight| {
-            pairs.apply(pawn, sight, Tick(tick), 32, &mut hidden);
-            hidden.contains(pawn)
-        };
-        assert!(test(1, Sight::Blocked), "never seen");
-        assert!(!test(2, Sight::Unknown), "not tested");
-        assert!(test(3, Sight::Blocked), "an unknown sight is no sight");
-        assert!(!test(4, Sight::Clear));
-        assert!(!test(36, Sight::Blocked), "held");
-        assert!(test(37, Sight::Blocked));
-        assert!(!test(38, Sight::Clear));
-    }
-
-    #[test]
-    fn unanswered_tests_are_counted_until_the_answer() {
-        let pawn = Entity::from_raw_u32(1).expect("a small number");
-        let (mut pairs, mut hidden) = (SightPairs::default(), HiddenPawns::default());
-        for _ in 0..3 {
-            pairs.apply(pawn, Sight::Unknown, Tick(1), 32, &mut hidden);
-        }
-        assert_eq!(pairs.unanswered(pawn), 3);
-        pairs.apply(pawn, Sight::Blocked, Tick(2), 32, &mut hidden);
-        assert_eq!(pairs.unanswered(pawn), 0);
-        pairs.keep(|_| false);
-        assert!(pairs.0.is_empty());
+    fn pair_is_new_for_another_pawn_and_forgets_a_changed_level() {
+        let [a, b] = [1, 2].map(|index| Entity::from_raw_u32(index).expect("a small number"));
+        let mut sight = SightPairs::default();
+        sight.pair(3, a, Tick(1)).due = Tick(50);
+        assert_eq!((sight.pairs.len(), sight.pair(3, a, Tick(2)).due), (4, Tick(50)));
+        let mut walls = Walls::default();
+        sight.follow(&walls, Tick(3));
+        assert_eq!(sight.pair(3, a, Tick(3)).due, Tick(50));
+        walls.clear();
+        sight.follow(&walls, Tick(4));
+        assert_eq!(sight.pair(3, a, Tick(4)).due, Tick(4), "the level has changed");
+        assert_eq!(sight.pair(3, b, Tick(5)).due, Tick(5), "another pawn");
     }
 }

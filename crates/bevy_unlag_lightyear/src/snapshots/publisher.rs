@@ -45,6 +45,27 @@ struct DueSnapshot {
     bits: BitWriter,
     /// Whether it is sent again in the next tick.
     repeats: bool,
+    /// The same with the update before, for clients from which the pawn was hidden.
+    revealing: Option<(ProxyUpdate, BitWriter)>,
+    previous: Option<ProxyUpdate>,
+}
+
+impl DueSnapshot {
+    /// Encodes the update for clients from which the pawn was hidden, unless that was done or there is none before.
+    fn reveal(&mut self, tick: Tick, spare: &mut Vec<BitWriter>) {
+        let Some(previous) = self.previous.take().filter(|_| self.update.resent().is_empty()) else { return };
+        let update = self.update.resending(&previous);
+        let mut bits = spare.pop().unwrap_or_default();
+        bits.clear();
+        update.write(tick, &mut bits);
+        self.revealing = Some((update, bits));
+    }
+
+    /// Returns the update and its encoding for a client.
+    fn sent(&self, is_revealed: bool) -> (&ProxyUpdate, &BitWriter) {
+        let revealing = self.revealing.as_ref().filter(|_| is_revealed);
+        revealing.map_or((&self.update, &self.bits), |(update, bits)| (update, bits))
+    }
 }
 
 /// Buffers that are reused in every frame.
@@ -99,7 +120,7 @@ fn publish(
             &mut SnapshotQueue,
             &mut SnapshotSendQueue,
             &ClientVisibility,
-            Option<&HiddenPawns>,
+            Option<&mut HiddenPawns>,
         ),
         (With<ClientOf>, With<Connected>),
     >,
@@ -109,18 +130,22 @@ fn publish(
     mut scratch: Local<PublishScratch>,
 ) {
     let PublishScratch { last_tick, due, repeated, repeated_tick, spare, candidates, living } = &mut *scratch;
-    spare.extend(due.drain(..).map(|due| due.bits));
+    for due in due.drain(..) {
+        spare.extend([due.bits].into_iter().chain(due.revealing.map(|(_, bits)| bits)));
+    }
     for (entity, id, mut path, (owner, departing), own, mode) in &mut pawns {
         let interval = own.map_or(rate.snapshot_ticks, |own| own.0);
         if !is_due(*last_tick, tick.0, interval) && !path.is_overdue() {
             continue;
         }
+        let previous = path.last_update().copied();
         let Some(update) = path.next_update(&knots, &sampler, mode) else { continue };
         let mut bits = spare.pop().unwrap_or_default();
         bits.clear();
         update.write(tick.0, &mut bits);
         let owner = owner.filter(|_| !departing).map(|owner| owner.owner);
-        due.push(DueSnapshot { id: *id, entity, owner, update, bits, repeats: path.is_unexpected() });
+        let repeats = path.is_unexpected();
+        due.push(DueSnapshot { id: *id, entity, owner, update, bits, repeats, revealing: None, previous });
     }
     let is_new_tick = last_tick.replace(tick.0) != Some(tick.0);
     due.sort_unstable_by_key(|due| due.id);
@@ -131,7 +156,7 @@ fn publish(
     living.extend(pawns.iter().map(|(_, id, ..)| *id));
     living.sort_unstable();
 
-    for (link, mut sender, mut queue, mut send_queue, visible, hidden) in &mut links {
+    for (link, mut sender, mut queue, mut send_queue, visible, mut hidden) in &mut links {
         if is_new_tick {
             let again = repeated.iter().filter(|one| queue.repeats.binary_search(&one.id).is_ok());
             // The client takes the message for the lost one.
@@ -148,13 +173,23 @@ fn publish(
             continue;
         }
         candidates.clear();
+        let mut hidden = hidden.as_mut().map(|hidden| hidden.bypass_change_detection());
+        if hidden.as_ref().is_some_and(|hidden| !hidden.revealed.is_empty()) {
+            let revealed =
+                |due: &&mut DueSnapshot| hidden.as_ref().is_some_and(|hidden| hidden.is_revealed(due.entity));
+            due.iter_mut().filter(revealed).for_each(|due| due.reveal(tick.0, spare));
+        }
+        let is_revealed = |pawn| hidden.as_ref().is_some_and(|hidden| hidden.is_revealed(pawn));
         let seen = due.iter().enumerate().filter(|(_, due)| {
             // The owner predicts its pawn and receives acknowledgements instead.
             due.owner != Some(link)
                 && filters.shows(visible, due.entity)
-                && HiddenPawns::allow(hidden, due.entity)
+                && HiddenPawns::allow(hidden.as_deref(), due.entity)
         });
-        candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
+        candidates.extend(seen.map(|(i, due)| {
+            let (_, bits) = due.sent(is_revealed(due.entity));
+            Candidate::new(due.entity, i, bits.len_bits())
+        }));
         let shown = candidates.len();
         queue.keep(|entity| pawns.contains(entity));
         let eye = || own_pose(link, pawns.iter().map(|(.., path, (owner, _), _, _)| (path, owner)));
@@ -166,7 +201,10 @@ fn publish(
             let look = own.rotation * Quat::from_rotation_x(own.pitch) * Vec3::NEG_Z;
             game.scale(other.map_or(1.0, |other| weight(other.position - own.position, look)))
         });
-        let chosen = candidates.iter().map(|one| (due[one.index].id, &due[one.index].bits));
+        let chosen = candidates.iter().map(|one| {
+            let due = &due[one.index];
+            (due.id, due.sent(is_revealed(due.entity)).1)
+        });
         snapshot_message::write(tick.0, chosen, |bytes| {
             send_queue.spend(bytes.len());
             bandwidth.send(&mut sender, bytes);
@@ -177,10 +215,12 @@ fn publish(
             let over_budget = candidates.len() < shown;
             recording.note_sent(link, (due.len(), over_budget), candidates.iter().map(|one| one.index));
         }
-        let sent = candidates.iter().map(|one| &due[one.index]);
-        sent.clone()
-            .for_each(|due| queue.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
+        for due in candidates.iter().map(|one| &due[one.index]) {
+            let (update, _) = due.sent(is_revealed(due.entity));
+            queue.sent.mark_update(due.id, update.iter().map(|snapshot| snapshot.tick), tick.0);
+        }
         if shown <= MAX_REPEATING {
+            let sent = candidates.iter().map(|one| &due[one.index]);
             queue.repeats.extend(sent.filter(|due| due.repeats).map(|due| due.id));
         }
         let others = due.iter().filter(|due| due.owner != Some(link)).count();
@@ -190,6 +230,9 @@ fn publish(
         }
         if shown < others {
             queue.sent.mark_hidden(tick.0);
+        }
+        if let Some(hidden) = &mut hidden {
+            candidates.iter().for_each(|one| hidden.mark_sent(one.entity));
         }
         if shown == 0 && hidden.is_some_and(|hidden| hidden.iter().next().is_some()) {
             // Its screen goes on, and shots are validated by the newest message that it has received.

@@ -42,6 +42,16 @@ pub struct Sightings {
     pub unseen_seconds: f64,
     /// Those among them in which the client knew where the pawn was.
     pub known_seconds: f64,
+    /// Sum over all frames of the milliseconds by which other pawns are drawn behind the player's own.
+    delay_ms: f64,
+    frames: u64,
+}
+
+impl Sightings {
+    /// Returns the mean of the milliseconds by which other pawns are drawn behind the player's own.
+    pub fn mean_delay_ms(&self) -> f64 {
+        self.delay_ms / self.frames.max(1) as f64
+    }
 }
 
 impl core::ops::AddAssign for Sightings {
@@ -50,6 +60,8 @@ impl core::ops::AddAssign for Sightings {
         self.missing_frames += other.missing_frames;
         self.unseen_seconds += other.unseen_seconds;
         self.known_seconds += other.known_seconds;
+        self.delay_ms += other.delay_ms;
+        self.frames += other.frames;
     }
 }
 
@@ -76,7 +88,7 @@ fn record(tick: Res<CurrentTick>, pawns: Query<(&NetId, &PublishedPath)>, truth:
 type Own = (&'static DrawnPose, &'static DrawnEye);
 
 fn witness(
-    (time, view): (Res<Time<Real>>, Res<DrawnViewTime>),
+    (time, view, tick): (Res<Time<Real>>, Res<DrawnViewTime>, Res<CurrentTick>),
     own: Query<Own, With<LocalControl>>,
     others: Query<(&NetId, &DrawnPose, &SnapshotHistory), Without<LocalControl>>,
     (truth, world): (Res<SharedTruth>, WorldTrace),
@@ -86,6 +98,8 @@ fn witness(
     let (Ok((drawn, eye)), Some(view)) = (own.single(), view.0) else { return };
     let (now, frame) = (time.elapsed_secs(), f64::from(time.delta_secs()));
     let eye = drawn.pose.position + Vec3::Y * eye.0;
+    sightings.delay_ms -= f64::from(view.ticks_since(tick.0)) * TICK.as_secs_f64() * 1e3;
+    sightings.frames += 1;
     for (id, other, history) in &others {
         let Some(place) = truth.place(*id, view) else { continue };
         let is_visible = points(place, eye).into_iter().any(|point| world.is_clear(eye, point));

@@ -4,6 +4,7 @@ use core::ops::Range;
 use std::thread;
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
+use bevy_unlag::net::{Bandwidth, MessageClass};
 use lightyear::prelude::{Client, Connected, Disconnected};
 use unlag_examples::{app, connection, reconnect};
 
@@ -85,6 +86,14 @@ impl LoadSession {
             self.step()?;
         }
         Ok(())
+    }
+
+    /// Returns the bytes of all messages of the suite that the clients have received so far, by class.
+    pub fn received(&self) -> Vec<u64> {
+        let sum = |class: MessageClass| {
+            self.clients.iter().map(|client| client.world().resource::<Bandwidth>().of(class).bytes).sum()
+        };
+        MessageClass::ALL.into_iter().map(|class| if class.is_uplink() { 0 } else { sum(class) }).collect()
     }
 
     /// Adds clients four at a time until there are `players`, waits until all of them have a pawn, and lets

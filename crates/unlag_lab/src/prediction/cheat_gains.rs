@@ -72,14 +72,17 @@ fn add_distances(pawns: Query<(&NetId, &SoldierState)>, mut distances: ResMut<Di
     }
 }
 
-/// Metres covered and hits confirmed in a match.
-#[derive(Clone, Copy, Default)]
-struct Gains {
-    metres: f64,
-    hits: u64,
+/// Quantity that a match measures.
+#[derive(Clone, Copy, PartialEq)]
+enum Gain {
+    /// Metres covered. Nobody fires: a death costs the way back, which would be most of the difference.
+    Metres,
+    /// Hits confirmed.
+    Hits,
 }
 
-fn play(pattern: Pattern, minutes: f64, seed: u64) -> Result<Gains, String> {
+/// Returns how much a player with a pattern gets in so many minutes.
+fn play(pattern: Pattern, gain: Gain, minutes: f64, seed: u64) -> Result<f64, String> {
     let options = MatchOptions { players: 3, conditions: CONTROL.conditions(), seed, ..default() };
     let mut game = Match::start(&options)?;
     game.server.init_resource::<Distances>().add_systems(Last, add_distances);
@@ -87,7 +90,7 @@ fn play(pattern: Pattern, minutes: f64, seed: u64) -> Result<Gains, String> {
     if pattern == Pattern::Unwatched {
         game.server.world_mut().resource_mut::<PredictionConfig>().time = TimeDiscrepancyConfig::UNREAL;
     }
-    game.set_firing(true);
+    game.set_firing(gain == Gain::Hits);
     game.run(Duration::from_secs(SETTLING.into()));
     let client = game.clients[0].world_mut();
     if !matches!(pattern, Pattern::Honest | Pattern::Silent) {
@@ -95,21 +98,21 @@ fn play(pattern: Pattern, minutes: f64, seed: u64) -> Result<Gains, String> {
         client.insert_resource(ClockSteering::default());
     }
     let (_, id) = own_pawn(&mut game.clients[0])?;
-    let before = gains(&game, id);
+    let before = gained(&game, gain, id);
     for tenth in 0..(minutes * 600.0) as u32 {
         let client = game.clients[0].world_mut();
         client.resource_mut::<GameSpeed>().0 = pattern.speed(tenth);
         client.resource_mut::<Silence>().0 = pattern.is_silent(tenth);
         game.run(Duration::from_millis(100));
     }
-    let after = gains(&game, id);
-    Ok(Gains { metres: after.metres - before.metres, hits: after.hits - before.hits })
+    Ok(gained(&game, gain, id) - before)
 }
 
-fn gains(game: &Match, id: NetId) -> Gains {
-    let distances = &game.server.world().resource::<Distances>().0;
-    let hits = game.clients[0].world().resource::<ShotStats>().confirmed;
-    Gains { metres: distances.get(&id).map_or(0.0, |(sum, _)| *sum), hits }
+fn gained(game: &Match, gain: Gain, id: NetId) -> f64 {
+    match gain {
+        Gain::Metres => game.server.world().resource::<Distances>().0.get(&id).map_or(0.0, |(sum, _)| *sum),
+        Gain::Hits => game.clients[0].world().resource::<ShotStats>().confirmed as f64,
+    }
 }
 
 /// Adds what each pattern gains per minute over honest play.
@@ -126,25 +129,23 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         ("control_cheat_gain_unwatched", Pattern::Unwatched),
     ];
     let seeds = [options.seed, options.seed + 1];
-    let matches: Vec<_> =
-        patterns.iter().flat_map(|(_, pattern)| seeds.map(|seed| (*pattern, seed))).collect();
-    let played = in_parallel(&matches, |(pattern, seed)| play(*pattern, minutes, *seed), |_| Ok(()))?;
+    let mut matches = Vec::new();
+    for (_, pattern) in patterns {
+        for gain in [Gain::Metres, Gain::Hits] {
+            matches.extend(seeds.map(|seed| (pattern, gain, seed)));
+        }
+    }
+    let played =
+        in_parallel(&matches, |(pattern, gain, seed)| play(*pattern, *gain, minutes, *seed), |_| Ok(()))?;
     let total = minutes * seeds.len() as f64;
-    let sums: Vec<(f64, f64)> = played
-        .chunks(seeds.len())
-        .map(|twins| {
-            let metres: f64 = twins.iter().map(|one| one.metres).sum();
-            let hits: u64 = twins.iter().map(|one| one.hits).sum();
-            (metres / total, hits as f64 / total)
-        })
-        .collect();
-    let (honest_metres, honest_hits) = sums[0];
+    let rates: Vec<f64> = played.chunks(seeds.len()).map(|twins| twins.iter().sum::<f64>() / total).collect();
+    let (honest_metres, honest_hits) = (rates[0], rates[1]);
     figures.add("honest_m_per_min", honest_metres)?;
     figures.add("honest_hits_per_min", honest_hits)?;
-    for ((name, _), (metres, hits)) in patterns.iter().zip(&sums).skip(1) {
+    for ((name, _), rates) in patterns.iter().zip(rates.chunks(2)).skip(1) {
         let note = |value: f64, unit| format!("{value:.1} {unit} a minute in {total:.0} min");
-        figures.add_noted(format!("{name}_m_per_min"), metres - honest_metres, note(*metres, "m"))?;
-        figures.add_noted(format!("{name}_hits_per_min"), hits - honest_hits, note(*hits, "hits"))?;
+        figures.add_noted(format!("{name}_m_per_min"), rates[0] - honest_metres, note(rates[0], "m"))?;
+        figures.add_noted(format!("{name}_hits_per_min"), rates[1] - honest_hits, note(rates[1], "hits"))?;
     }
     Ok(())
 }
