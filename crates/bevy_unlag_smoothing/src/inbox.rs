@@ -47,9 +47,8 @@ pub(crate) fn receive(
     // Several proxies share a tick, but a clock takes each tick once, newest first.
     arrivals.clear();
     for (inbox, _, mut proxy, _, predicted, gone) in &mut proxies {
-        // The time without snapshots is no gap of the link.
-        if gone.is_some_and(|gone| gone.ends_with(&inbox, proxy.newest())) {
-            proxy.restart();
+        if let Some(first) = gone.and_then(|gone| gone.end_in(&inbox, proxy.newest())) {
+            proxy.resume(first, now, tick_seconds);
         }
         // A pawn that this client controls is updated for a short time only: no measure of the link.
         if predicted {

@@ -43,11 +43,14 @@ impl OutOfSight {
         }
     }
 
-    /// Returns whether the inbox has the first update after the time out of sight; `newest` is the newest one
-    /// before.
-    pub(crate) fn ends_with(self, inbox: &SnapshotInbox, newest: Option<Tick>) -> bool {
-        newest.is_some_and(|newest| !newest.is_newer_than(self.since))
-            && inbox.0.iter().any(|update| update.snapshot.tick.is_newer_than(self.since))
+    /// Returns the tick of the first update after the time out of sight, if the inbox has it; `newest` is the newest
+    /// one before.
+    pub(crate) fn end_in(self, inbox: &SnapshotInbox, newest: Option<Tick>) -> Option<Tick> {
+        newest.filter(|newest| !newest.is_newer_than(self.since))?;
+        let ticks = inbox.0.iter().map(|update| update.snapshot.tick);
+        ticks
+            .filter(|tick| tick.is_newer_than(self.since))
+            .reduce(|a, b| if b.is_newer_than(a) { a } else { b })
     }
 }
 
@@ -84,9 +87,9 @@ mod tests {
         let inbox = |tick: u32| {
             SnapshotInbox(vec![ProxyUpdate::new(Snapshot::new(Tick(tick), Vec3::ZERO, Vec3::ZERO), &[])])
         };
-        assert!(GONE.ends_with(&inbox(60), Some(Tick(9))));
-        assert!(!GONE.ends_with(&inbox(10), Some(Tick(9))), "a late update of before");
-        assert!(!GONE.ends_with(&inbox(63), Some(Tick(60))), "ended already");
-        assert!(!GONE.ends_with(&inbox(60), None), "nothing was known before");
+        assert_eq!(GONE.end_in(&inbox(60), Some(Tick(9))), Some(Tick(60)));
+        assert_eq!(GONE.end_in(&inbox(10), Some(Tick(9))), None, "a late update of before");
+        assert_eq!(GONE.end_in(&inbox(63), Some(Tick(60))), None, "ended already");
+        assert_eq!(GONE.end_in(&inbox(60), None), None, "nothing was known before");
     }
 }

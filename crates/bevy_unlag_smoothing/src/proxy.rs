@@ -62,6 +62,18 @@ impl ProxyTime {
         *self = Self { interval: self.interval, ..Self::default() };
     }
 
+    /// Continues with the update of `first`, after a time in which the server withheld them: that is neither an update
+    /// interval nor a gap of the link. What is known of the interval stays, because two or three updates are no
+    /// measure of it, and a pawn that is often hidden would be drawn by another clock each time.
+    pub(crate) fn resume(&mut self, first: Tick, now: f64, tick_seconds: f64) {
+        let Some(newest) = self.newest() else { return };
+        let gap = first.since(newest) - i32::from(self.interval.max(1));
+        if gap > 0 {
+            self.ticks.iter_mut().for_each(|tick| *tick = tick.offset(gap));
+            self.updated_at = now - f64::from(self.interval.max(1)) * tick_seconds;
+        }
+    }
+
     /// Records an update. `usual` is the assumed interval until two updates have arrived.
     pub(crate) fn updated(&mut self, tick: Tick, usual: u16, now: f64) {
         let newest = self.newest();
@@ -151,3 +163,31 @@ impl ProxyTime {
 }
 
 const SUB: f64 = SUB_TICKS as f64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interval_of_a_pawn_that_was_hidden_is_not_measured_from_its_first_updates() {
+        let shown_for = |updates: u32| {
+            let mut proxy = ProxyTime::default();
+            (0..updates).for_each(|update| proxy.updated(Tick(7 + update * 3), 3, 0.0));
+            proxy
+        };
+        // The second update after that time has the moves of a tick before: one of them was late.
+        let reappear = |proxy: &mut ProxyTime| {
+            proxy.updated(Tick(500), 3, 0.0);
+            proxy.updated(Tick(502), 3, 0.0);
+            proxy.interval()
+        };
+        let mut hidden = shown_for(20);
+        hidden.resume(Tick(500), 0.0, 1.0 / 64.0);
+        assert_eq!(hidden.newest(), Some(Tick(497)));
+        assert_eq!(reappear(&mut hidden), 3);
+        // Control: two updates alone.
+        let mut forgetful = shown_for(20);
+        forgetful.restart();
+        assert_eq!(reappear(&mut forgetful), 2);
+    }
+}
