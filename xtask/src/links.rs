@@ -1,5 +1,5 @@
-//! Links of the documents: relative targets, the headings that anchors name, and items of the API documentation. No host
-//! is asked.
+//! Links of the documents: relative targets, the headings that anchors name, and items of the API documentation. No
+//! host is asked.
 
 use std::{collections::HashSet, path::Path};
 
