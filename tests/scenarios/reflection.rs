@@ -8,7 +8,7 @@ use unlag_examples::app;
 use super::*;
 
 /// Public types without reflection, and the reason.
-const NOT_REFLECTED: [(&str, &str); 18] = [
+const NOT_REFLECTED: [(&str, &str); 17] = [
     ("BoundMessages", "type ids of lightyear's registries"),
     ("ClassBodies", "a map with a model of what `HitBoxes` and `LimbRig` of a pawn show"),
     ("ComponentFilters", "replicon's filter bits"),
