@@ -47,7 +47,8 @@ pub(crate) fn receive(
     // Several proxies share a tick, but a clock takes each tick once, newest first.
     arrivals.clear();
     for (inbox, _, mut proxy, _, predicted, gone) in &mut proxies {
-        if let Some(first) = gone.and_then(|gone| gone.end_in(&inbox, proxy.newest())) {
+        let back = gone.and_then(|gone| gone.end_in(&inbox, proxy.newest()));
+        if let Some(first) = back {
             proxy.resume(first, now, tick_seconds);
         }
         // A pawn that this client controls is updated for a short time only: no measure of the link.
@@ -64,7 +65,7 @@ pub(crate) fn receive(
         };
         let interval =
             if proxy.interval() == 0 { PlayoutClocks::interval_class(usual) } else { proxy.interval() };
-        arrivals.push((interval, tick, proxy.newest()));
+        arrivals.push((interval, tick, proxy.newest().filter(|_| back.is_none())));
     }
     if let Some(&(_, any, _)) = arrivals.first() {
         let key = |tick: Tick| core::cmp::Reverse(tick.since(any));

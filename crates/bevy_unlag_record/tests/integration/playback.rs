@@ -166,8 +166,8 @@ fn first_person_shows_the_bits_of_the_screen_in_the_frame_of_a_shot() {
 fn view_time_between_shots_lies_between_theirs_and_without_shots_follows_what_was_received() {
     let (mut playback, expected) = opened(640);
     playback.set_view(PlaybackView::FirstPerson(NetId(0)));
-    // The example's screens are 12 ticks behind, less 77/256.
-    for tick in [210, 251, 300, 399] {
+    // The example's screens are 12 ticks behind, less 77/256. A frame that was recorded stands for eight ticks.
+    for tick in [221, 240, 300, 399] {
         playback.seek(at(tick).later(30));
         let frame = playback.frame().expect("the player has fired before and after");
         assert_eq!(frame.source, ScreenSource::Between);
