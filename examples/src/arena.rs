@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(part.cast(eye + Vec3::X * 1.1, Vec3::NEG_Z, 50.0), None);
         assert_eq!(part.cast(eye, Vec3::Z, 50.0), None);
         let ramp = ArenaBox { slope: 0.3, ..part };
-        let along = ramp.cast(eye + Vec3::Y, Vec3::NEG_Z, 50.0);
+        let along = ramp.cast(eye + Vec3::Y * 0.5, Vec3::NEG_Z, 50.0);
         // The far end is higher.
         assert!(along.is_some_and(|met| met > 8.0), "{along:?}");
     }
