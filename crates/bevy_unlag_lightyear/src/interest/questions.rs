@@ -133,12 +133,11 @@ fn answer(
     };
     pair.state = state;
     let stands = match (sight, state) {
-        (Sight::Unknown, _) => 0,
         (Sight::Clear, _) => {
             (config.hold_seconds / times.tick_seconds.max(1e-4)).round().clamp(0.0, 1e4) as u32
         }
         (Sight::Blocked, State::Far) => times.interval + spare,
-        (Sight::Blocked, _) => 0,
+        (Sight::Unknown | Sight::Blocked, _) => 0,
     };
     pair.due = times.now.offset(stands as i32);
     pair.unanswered = if sight == Sight::Unknown { pair.unanswered.saturating_add(1) } else { 0 };

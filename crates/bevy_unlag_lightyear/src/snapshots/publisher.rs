@@ -173,7 +173,7 @@ fn publish(
             continue;
         }
         candidates.clear();
-        let mut hidden = hidden.as_mut().map(|hidden| hidden.bypass_change_detection());
+        let mut hidden = hidden.as_mut().map(Mut::bypass_change_detection);
         if hidden.as_ref().is_some_and(|hidden| !hidden.revealed.is_empty()) {
             let revealed =
                 |due: &&mut DueSnapshot| hidden.as_ref().is_some_and(|hidden| hidden.is_revealed(due.entity));
