@@ -1,4 +1,5 @@
-#![doc = include_str!("../README.md")]
+// Its code is tested by the package `unlag_tests`, also where the tests of all documents are asked for.
+#![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
 #![expect(clippy::doc_markdown, reason = "the title of the README is the name of the crate")]
 
 mod attributes;
