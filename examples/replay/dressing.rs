@@ -54,14 +54,9 @@ fn hide_followed(
     pawns: Query<(Entity, &PlaybackPawn, Has<HiddenBody>)>,
     mut commands: Commands,
 ) {
-    let PlaybackView::FirstPerson(own) = playback.view() else {
-        for (entity, ..) in pawns.iter().filter(|(.., hidden)| *hidden) {
-            commands.entity(entity).remove::<HiddenBody>();
-        }
-        return;
-    };
+    let view = playback.view();
     for (entity, pawn, hidden) in &pawns {
-        match (pawn.pawn.id == own, hidden) {
+        match (view == PlaybackView::FirstPerson(pawn.pawn.id), hidden) {
             (true, false) => drop(commands.entity(entity).insert(HiddenBody)),
             (false, true) => drop(commands.entity(entity).remove::<HiddenBody>()),
             _ => {}

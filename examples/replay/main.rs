@@ -65,12 +65,8 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
 fn add_screen(playback: &mut Playback, file: &std::path::Path) -> Result<(), String> {
     let line = |error: bevy_unlag::record::RecordError| error.to_string();
     let mut screen = Recording::open(file).map_err(line)?;
-    let mut pawn = None;
-    for index in 0..screen.segments().len() {
-        if let Ok(segment) = screen.segment(index) {
-            pawn = pawn.or(segment.roster.players().find_map(|player| player.pawn));
-        }
-    }
+    let pawn = (0..screen.segments().len())
+        .find_map(|index| screen.segment(index).ok()?.roster.players().find_map(|player| player.pawn));
     let pawn = pawn.ok_or("it does not tell whose screen it recorded")?;
     while !playback.is_indexed() {
         playback.index_next();

@@ -1,14 +1,14 @@
 //! A shot in slow motion: the target on the shooter's screen, where the server tested it, and on the server; the
 //! shooter on the target's screen; and one sentence why it counted or not.
 
-use std::{fs::File, io::BufReader, path::Path};
+use std::path::Path;
 
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{BasePoses, LimbPoses, LimbRig, NetId, PoseSample, ViewTime},
     net::{ExplainedShot, ExplanationScene, ShotExplainer},
     prelude::*,
-    record::{IndexedShot, Playback, PlaybackSystems, RecordError, RecordSetup, ScreenSource},
+    record::{IndexedShot, MatchIndex, Playback, PlaybackSystems, RecordError, RecordSetup, ScreenSource},
     rewind::{HUMANOID_LIMBS, HitBoxes, humanoid_hit_boxes, humanoid_rig},
     weapons::ExplanationViewer,
 };
@@ -87,26 +87,23 @@ fn explain(
 pub fn explain_all(
     file: &Path,
     own: &RecordSetup,
-    shots: &[IndexedShot],
+    index: &MatchIndex,
 ) -> Result<Vec<Option<Value>>, RecordError> {
-    let mut playback = Playback::read(BufReader::new(File::open(file)?), own)?;
-    while !playback.is_indexed() {
-        playback.index_next();
-    }
+    let mut playback = Playback::open(file, own)?;
+    let tick_seconds = playback.sampler().tick_seconds;
     let map = ArenaMap::find(&own.level).unwrap_or_default();
     let (arsenal, mut explainer) = (WeaponSet::All.arsenal(), ShotExplainer::default());
-    let explained = shots.iter().map(|shot| {
+    let explained = index.shots().iter().map(|shot| {
         let found = explain(&mut explainer, &mut playback, shot, (map, &arsenal)).ok();
-        found.map(|found| object(&found, &playback))
+        found.map(|found| object(&found, index, tick_seconds))
     });
     Ok(explained.collect())
 }
 
 /// Returns an explanation as JSON.
-fn object(found: &ExplainedShot, playback: &Playback) -> Value {
+fn object(found: &ExplainedShot, index: &MatchIndex, tick: f32) -> Value {
     let facts = &found.explanation;
-    let tick = playback.sampler().tick_seconds;
-    let name = |pawn| playback.index().name_of(pawn);
+    let name = |pawn| index.name_of(pawn);
     let time =
         |time: Option<ViewTime>| time.map(|time| f64::from(time.tick.0) + f64::from(time.fraction) / 256.0);
     let place = |pose: Option<PoseSample>| pose.map(|pose| pose.position.to_array());

@@ -31,7 +31,7 @@ pub fn of(
     let seconds = |tick: Tick| (f64::from(tick.since(first)) * second * 1e3).round() / 1e3;
     let weapon = |number: u8| setup.weapons.get(usize::from(number)).cloned();
     let explanations = match explained {
-        Some(own) => shot_view::explain_all(file, own, index.shots())?,
+        Some(own) => shot_view::explain_all(file, own, &index)?,
         None => Vec::new(),
     };
     let shot = |at: usize, shot: &IndexedShot| {

@@ -75,22 +75,16 @@ impl ArenaBox {
     /// not met, and from inside.
     #[must_use]
     pub fn cast(&self, from: Vec3, way: Vec3, most: f32) -> Option<f32> {
-        let turn = Quat::from_rotation_x(-self.slope);
-        let (from, way) = (turn * (from - self.centre), turn * way);
-        let (mut enter, mut leave) = (f32::NEG_INFINITY, f32::INFINITY);
-        for axis in 0..3 {
-            let (at, step, half) = (from[axis], way[axis], self.half[axis]);
-            if step.abs() < 1e-9 {
-                if at.abs() > half {
-                    return None;
-                }
-                continue;
-            }
-            let (a, b) = ((-half - at) / step, (half - at) / step);
-            enter = enter.max(a.min(b));
-            leave = leave.min(a.max(b));
-        }
-        (enter <= leave && (0.0..=most).contains(&enter)).then_some(enter)
+        let met = self.collider().cast_ray(self.centre, self.rotation(), from, way, most, true);
+        met.filter(|distance| *distance > 0.0)
+    }
+
+    fn collider(&self) -> Collider {
+        Collider::cuboid(self.half.x, self.half.y, self.half.z)
+    }
+
+    fn rotation(&self) -> Quat {
+        Quat::from_rotation_x(self.slope)
     }
 }
 
@@ -163,8 +157,8 @@ pub fn spawn(map: Option<Res<ArenaMap>>, mut commands: Commands) {
     for part in map.map(|map| *map).unwrap_or_default().boxes() {
         commands.spawn((
             ArenaPart(part),
-            Transform::from_translation(part.centre).with_rotation(Quat::from_rotation_x(part.slope)),
-            Collider::cuboid(part.half.x, part.half.y, part.half.z),
+            Transform::from_translation(part.centre).with_rotation(part.rotation()),
+            part.collider(),
         ));
     }
 }

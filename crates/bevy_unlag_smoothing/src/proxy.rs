@@ -67,10 +67,11 @@ impl ProxyTime {
     /// measure of it, and a pawn that is often hidden would be drawn by another clock each time.
     pub(crate) fn resume(&mut self, first: Tick, now: f64, tick_seconds: f64) {
         let Some(newest) = self.newest() else { return };
-        let gap = first.since(newest) - i32::from(self.interval.max(1));
+        let interval = self.interval.max(1);
+        let gap = first.since(newest) - i32::from(interval);
         if gap > 0 {
             self.ticks.iter_mut().for_each(|tick| *tick = tick.offset(gap));
-            self.updated_at = now - f64::from(self.interval.max(1)) * tick_seconds;
+            self.updated_at = now - f64::from(interval) * tick_seconds;
         }
     }
 

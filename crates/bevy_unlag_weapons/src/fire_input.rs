@@ -5,7 +5,10 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError};
 use bevy_unlag_rewind::StampOverride;
 
-use crate::{aim::Aim, spread::MAX_PELLETS};
+use crate::{
+    aim::Aim,
+    spread::{MAX_PELLETS, SpreadCone, pellet_offset},
+};
 
 /// Maximum number of targets per shot that can be named as drawn from other snapshots than its view time
 /// implies.
@@ -226,6 +229,12 @@ impl FireInput {
     pub fn pellets(&self) -> impl ExactSizeIterator<Item = Vec2> {
         let listed = &self.pellets[..usize::from(self.pellet_count).min(MAX_PELLETS)];
         listed.iter().map(|[x, y]| Vec2::new(f32::from(*x), f32::from(*y)) / 127.0)
+    }
+
+    /// Returns the unit direction of a pellet: as the client supplied it, if it did, or derived from the seed.
+    pub(crate) fn pellet_direction(&self, cone: &SpreadCone, seed: u16, pellet: u32) -> Vec3 {
+        let supplied = self.pellets().nth(pellet as usize);
+        cone.direction(supplied.unwrap_or_else(|| pellet_offset(seed, pellet)))
     }
 
     /// Supplies the pellet offsets, as fractions of the cone's radius. Those beyond [`MAX_PELLETS`] are

@@ -3,17 +3,16 @@
 mod deaths;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, Tick, ViewTime, Wire};
-use bevy_unlag_rewind::HitGroup;
+use bevy_unlag_core::{NetId, PoseSample, Tick, ViewTime, Wire};
+use bevy_unlag_rewind::{HitBoxes, HitGroup};
 
 pub(crate) use deaths::RecentShots;
 pub use deaths::{DeathExplained, DeathExplanationPlugin};
 
 use crate::{
     shot_journal::ShotDetail,
-    spread::pellet_offset,
     verdict::{ShotRefusal, ShotResult, TargetCount},
-    weapon::WeaponId,
+    weapon::{Weapon, WeaponId},
 };
 
 /// Distance in metres below which a line counts as one through a body: hit boxes are rounded in a recording's poses.
@@ -81,12 +80,46 @@ pub enum ExplanationViewer {
     Target,
 }
 
+impl ExplainedTarget {
+    /// Returns the places on a pawn, its head and its middle, of which [`is_covered`](Self::is_covered) tells whether
+    /// the level hides both.
+    #[must_use]
+    pub fn cover_points(pose: &PoseSample, boxes: Option<&HitBoxes>) -> [Vec3; 2] {
+        let head = boxes.map_or(1.6, |boxes| boxes.bounds().high * 0.9);
+        [head, head * 0.55].map(|height| pose.position + pose.up() * height)
+    }
+}
+
 impl ShotExplanation {
+    /// Returns what is known of a shot of which there is only a verdict, such as one that the server refused to fire.
+    #[must_use]
+    pub fn of_verdict(shooter: NetId, shot: Tick, resolved: Tick, result: ShotResult) -> Self {
+        Self {
+            shooter,
+            shot,
+            weapon: None,
+            is_projectile: false,
+            resolved,
+            screen: None,
+            used: None,
+            clamped: false,
+            round_trip_ms: None,
+            queued_ticks: 0,
+            target: None,
+            result,
+        }
+    }
+
+    /// Returns the milliseconds from a view time to the tick in which the shot was resolved.
+    fn ms_since(&self, time: ViewTime, tick_seconds: f32) -> f32 {
+        -time.ticks_since(self.resolved) * tick_seconds * 1e3
+    }
+
     /// Returns the age of the shooter's picture when the server resolved the shot, in milliseconds. `None` for the
     /// present.
     #[must_use]
     pub fn age_ms(&self, tick_seconds: f32) -> Option<f32> {
-        self.screen.map(|screen| -screen.ticks_since(self.resolved) * tick_seconds * 1e3)
+        self.screen.map(|screen| self.ms_since(screen, tick_seconds))
     }
 
     /// Returns the part of the age that is neither round trip nor waiting on the server: playout delay (interpolation
@@ -123,6 +156,14 @@ impl ShotExplanation {
         }
     }
 
+    /// Returns what a sentence calls the target, if there is one.
+    fn target_name(&self, viewer: ExplanationViewer, name: &dyn Fn(NetId) -> String) -> Option<String> {
+        self.target.map(|target| match viewer {
+            ExplanationViewer::Target => "you".to_owned(),
+            _ => name(target.id),
+        })
+    }
+
     /// Returns what the shooter's screen showed, and how old that was.
     fn picture(
         &self,
@@ -130,11 +171,7 @@ impl ShotExplanation {
         tick_seconds: f32,
         name: &dyn Fn(NetId) -> String,
     ) -> String {
-        let target = match (self.target, viewer) {
-            (Some(_), ExplanationViewer::Target) => "you".to_owned(),
-            (Some(target), _) => name(target.id),
-            (None, _) => "nobody near its line".to_owned(),
-        };
+        let target = self.target_name(viewer, name).unwrap_or("nobody near its line".to_owned());
         let screen = match viewer {
             ExplanationViewer::Shooter => "your screen".to_owned(),
             _ => format!("{}'s screen", name(self.shooter)),
@@ -156,34 +193,26 @@ impl ShotExplanation {
         name: &dyn Fn(NetId) -> String,
     ) -> String {
         let is_target = viewer == ExplanationViewer::Target;
-        let (its, it) = if is_target { ("your", "you") } else { ("its", "it") };
+        let [its, it, was] = if is_target { ["your", "you", "were"] } else { ["its", "it", "was"] };
         let start = if is_target { format!("Hit by {}", name(self.shooter)) } else { "Hit".to_owned() };
         if self.is_projectile {
-            let target = match self.target {
-                Some(_) if is_target => "you".to_owned(),
-                Some(target) => name(target.id),
-                None => "its target".to_owned(),
-            };
-            let where_to = if is_target { "you were" } else { "it was" };
-            return format!("{start}: the projectile reached {target} where {where_to} on the server.");
+            let target = self.target_name(viewer, name).unwrap_or("its target".to_owned());
+            return format!("{start}: the projectile reached {target} where {it} {was} on the server.");
         }
         let part = match group {
             HitGroup::Head => "head was",
             HitGroup::Body => "body was",
             HitGroup::Limb => "arm or leg was",
         };
-        let mut text = format!("{start}: {}; {its} {part} there", self.picture(viewer, tick_seconds, name));
-        if let Some(target) = self.target {
-            let covered = if target.is_covered { " and was behind cover" } else { "" };
-            let covered = if is_target && target.is_covered { " and were behind cover" } else { covered };
-            if target.moved >= MOVED {
-                text += &format!(", though by then {it} had moved {:.1} m{covered}", target.moved);
-            } else if target.is_covered {
-                text += &format!(", though by then {it}{}", if is_target { " were" } else { " was" });
-                text += " behind cover";
-            }
+        let picture = self.picture(viewer, tick_seconds, name);
+        let moved = self.target.filter(|target| target.moved >= MOVED);
+        let moved = moved.map(|target| format!("had moved {:.1} m", target.moved));
+        let covered = self.target.filter(|target| target.is_covered).map(|_| format!("{was} behind cover"));
+        let by_then: Vec<String> = moved.into_iter().chain(covered).collect();
+        if by_then.is_empty() {
+            return format!("{start}: {picture}; {its} {part} there.");
         }
-        text + "."
+        format!("{start}: {picture}; {its} {part} there, though by then {it} {}.", by_then.join(" and "))
     }
 
     fn miss_sentence(
@@ -203,8 +232,7 @@ impl ShotExplanation {
             format!("the shot passed {:.2} m beside {it}", target.screen_gap)
         } else if self.clamped {
             let used = self.used.map_or("the present".to_owned(), |used| {
-                let age = -used.ticks_since(self.resolved) * tick_seconds * 1e3;
-                format!("its poses of {age:.0} ms ago")
+                format!("its poses of {:.0} ms ago", self.ms_since(used, tick_seconds))
             });
             format!(
                 "the server did not accept that view and tested {used}, where it passed {:.2} m beside {it}",
@@ -241,11 +269,18 @@ fn refusal(why: ShotRefusal, whose: &str) -> String {
 }
 
 impl ShotDetail {
-    /// Returns the unit direction of a pellet as the server traced it.
+    /// Returns the unit directions of the pellets as the server traced them, at least one. `weapon` is the one that
+    /// fired the shot; `None` if it is not known.
+    pub fn directions(&self, weapon: Option<&Weapon>) -> impl Iterator<Item = Vec3> {
+        let pellets = u32::from(weapon.map_or(1, Weapon::pellets).max(1));
+        (0..pellets).map(|pellet| self.fire.pellet_direction(&self.cone, self.server_seed, pellet))
+    }
+
+    /// Returns the round trip of the shooter in milliseconds, if it was known.
     #[must_use]
-    pub fn direction(&self, pellet: u32) -> Vec3 {
-        let listed = self.fire.pellets().nth(pellet as usize);
-        self.cone.direction(listed.unwrap_or_else(|| pellet_offset(self.server_seed, pellet)))
+    pub fn round_trip_ms(&self) -> Option<u16> {
+        let round_trip = self.view.as_ref()?.round_trip?;
+        Some(round_trip.as_millis().min(60_000) as u16)
     }
 }
 

@@ -246,7 +246,7 @@ impl<M: MoveModel> PendingShot<'_, M> {
         let turned = step.tick.offset(-i32::from(round.fastest_turn.ago));
         let frame_lengths = shooter.frame_lengths([step.tick, turned], &context.clocks);
         let death_grace_ticks = shooter.death_grace_ticks(&context.rules, &context.clocks);
-        let flies = matches!(weapon.shot, Shot::Projectile(_));
+        let flies = weapon.is_projectile();
         let admitted = shooter.admit(step, (&seen, flies), &context.rules, &context.clocks);
         let alive = M::snapshot(&step.state.body, default()).alive;
         if !alive && !context.query.was_alive(step.entity, death_grace_ticks) {

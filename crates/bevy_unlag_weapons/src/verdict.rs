@@ -134,6 +134,12 @@ impl TargetCount {
         }
     }
 
+    /// Returns each hit, of which a [`HitList`] can be collected.
+    pub fn hits(self) -> impl Iterator<Item = (NetId, HitGroup)> {
+        let counts = [(HitGroup::Head, self.head), (HitGroup::Body, self.body), (HitGroup::Limb, self.limb)];
+        counts.into_iter().flat_map(move |(group, count)| (0..count).map(move |_| (self.target, group)))
+    }
+
     pub(crate) fn count(&mut self, group: HitGroup) {
         let count = match group {
             HitGroup::Head => &mut self.head,

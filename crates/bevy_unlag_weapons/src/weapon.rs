@@ -236,6 +236,12 @@ impl Weapon {
         }
     }
 
+    /// Whether the weapon fires projectiles, which hit pawns where they are when they arrive.
+    #[must_use]
+    pub fn is_projectile(&self) -> bool {
+        matches!(self.shot, Shot::Projectile(_))
+    }
+
     /// Whether the weapon fires a beam, that is, a shot in every tick.
     #[must_use]
     pub fn is_beam(&self) -> bool {

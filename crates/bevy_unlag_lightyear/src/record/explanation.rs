@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use bevy::prelude::*;
 use bevy_unlag_core::{BasePoses, LimbRig, NetId, PoseSample, ViewTime, Wire};
 use bevy_unlag_record::{
-    IndexedShot, Playback, PlayerNumber, RecordError, RecordedShot, ScreenFrame, ScreenPlayback,
+    IndexedShot, Playback, PlayerNumber, RecordError, RecordedHit, RecordedShot, ScreenFrame, ScreenPlayback,
     ScreenSource, ShotOutcome,
 };
-use bevy_unlag_rewind::{HitBoxes, HitGroup};
+use bevy_unlag_rewind::HitBoxes;
 use bevy_unlag_weapons::{
-    Arsenal, ExplainedTarget, HitList, Shot, ShotDetail, ShotExplanation, ShotRefusal, ShotResult, Weapon,
+    Arsenal, ExplainedTarget, ShotDetail, ShotExplanation, ShotRefusal, ShotResult, TargetCount, Weapon,
     WeaponId,
 };
 
@@ -96,20 +96,15 @@ impl ShotExplainer {
         let detail = ShotDetail::from_bytes(&shot.detail).ok();
         let weapon = scene.arsenal.get(WeaponId(shot.weapon));
         let range = weapon.map_or(100.0, Weapon::range);
-        let pellets = u32::from(weapon.map_or(1, Weapon::pellets).max(1));
-        let directions: Vec<Vec3> = match &detail {
-            Some(detail) => (0..pellets).map(|pellet| detail.direction(pellet)).collect(),
-            None => vec![shot.direction],
-        };
         let mut found = ExplainedShot {
-            explanation: facts(&shot, indexed, detail.as_ref(), scene.arsenal),
+            explanation: facts(&shot, indexed, detail.as_ref(), weapon),
             eye: shot.eye,
-            directions,
+            directions: match &detail {
+                Some(detail) => detail.directions(weapon).collect(),
+                None => vec![shot.direction],
+            },
             range,
-            on_shooters_screen: None,
-            tested: None,
-            on_server: None,
-            targets_screen: None,
+            ..without_weapon(indexed)
         };
         let frame = shot.claimed.clone().map(|view| ScreenFrame { view, source: ScreenSource::Recorded });
         let shooter = frame.as_ref().map(|frame| frame.view.player);
@@ -215,9 +210,8 @@ fn is_hidden(
     boxes: &HitBoxes,
     wall: &dyn Fn(Vec3, Vec3, f32) -> Option<f32>,
 ) -> bool {
-    let head = boxes.bounds().high * 0.9;
-    [head, head * 0.55].into_iter().all(|height| {
-        let way = pose.position + pose.up() * height - eye;
+    ExplainedTarget::cover_points(pose, Some(boxes)).into_iter().all(|point| {
+        let way = point - eye;
         let length = way.length();
         length > 0.1 && wall(eye, way / length, length - 0.05).is_some()
     })
@@ -225,22 +219,9 @@ fn is_hidden(
 
 /// Explains a verdict without a shot: the server refused to fire it.
 fn without_weapon(indexed: &IndexedShot) -> ExplainedShot {
-    let explanation = ShotExplanation {
-        shooter: indexed.shooter,
-        shot: indexed.shot,
-        weapon: None,
-        is_projectile: false,
-        resolved: indexed.tick,
-        screen: None,
-        used: None,
-        clamped: false,
-        round_trip_ms: None,
-        queued_ticks: 0,
-        target: None,
-        result: result(&indexed.outcome),
-    };
+    let result = result(&indexed.outcome);
     ExplainedShot {
-        explanation,
+        explanation: ShotExplanation::of_verdict(indexed.shooter, indexed.shot, indexed.tick, result),
         eye: Vec3::ZERO,
         directions: Vec::new(),
         range: 0.0,
@@ -255,24 +236,17 @@ fn facts(
     shot: &RecordedShot,
     indexed: &IndexedShot,
     detail: Option<&ShotDetail>,
-    arsenal: &Arsenal,
+    weapon: Option<&Weapon>,
 ) -> ShotExplanation {
-    let view = detail.and_then(|detail| detail.view.as_ref());
-    let weapon = WeaponId(shot.weapon);
-    let round_trip = view.and_then(|view| view.round_trip);
     ShotExplanation {
-        shooter: shot.shooter,
-        shot: shot.shot,
-        weapon: Some(weapon),
-        is_projectile: arsenal.get(weapon).is_some_and(|weapon| matches!(weapon.shot, Shot::Projectile(_))),
-        resolved: indexed.tick,
+        weapon: Some(WeaponId(shot.weapon)),
+        is_projectile: weapon.is_some_and(Weapon::is_projectile),
         screen: shot.claimed.as_ref().map(|view| view.time),
         used: shot.used,
         clamped: shot.clamped,
-        round_trip_ms: round_trip.map(|trip| trip.as_millis().min(60_000) as u16),
+        round_trip_ms: detail.and_then(ShotDetail::round_trip_ms),
         queued_ticks: indexed.tick.since(shot.arrived).clamp(0, 255) as u8,
-        target: None,
-        result: result(&indexed.outcome),
+        ..ShotExplanation::of_verdict(shot.shooter, shot.shot, indexed.tick, result(&indexed.outcome))
     }
 }
 
@@ -286,14 +260,11 @@ fn result(outcome: &ShotOutcome) -> ShotResult {
             ShotResult::Refused(known.unwrap_or(ShotRefusal::MissingMove))
         }
         ShotOutcome::Hit { .. } => {
-            let all = outcome.hits().iter().flat_map(|hit| {
-                let counts =
-                    [(HitGroup::Head, hit.head), (HitGroup::Body, hit.body), (HitGroup::Limb, hit.limb)];
-                counts
-                    .into_iter()
-                    .flat_map(move |(group, count)| (0..count).map(move |_| (hit.target, group)))
+            let counts = outcome.hits().iter().map(|hit| {
+                let RecordedHit { target, head, body, limb } = *hit;
+                TargetCount { target, head, body, limb }
             });
-            ShotResult::Hit(all.collect::<HitList>())
+            ShotResult::Hit(counts.flat_map(TargetCount::hits).collect())
         }
     }
 }

@@ -174,12 +174,8 @@ fn publish(
         }
         candidates.clear();
         let mut hidden = hidden.as_mut().map(Mut::bypass_change_detection);
-        if hidden.as_ref().is_some_and(|hidden| !hidden.revealed.is_empty()) {
-            let revealed =
-                |due: &&mut DueSnapshot| hidden.as_ref().is_some_and(|hidden| hidden.is_revealed(due.entity));
-            due.iter_mut().filter(revealed).for_each(|due| due.reveal(tick.0, spare));
-        }
         let is_revealed = |pawn| hidden.as_ref().is_some_and(|hidden| hidden.is_revealed(pawn));
+        due.iter_mut().filter(|due| is_revealed(due.entity)).for_each(|due| due.reveal(tick.0, spare));
         let seen = due.iter().enumerate().filter(|(_, due)| {
             // The owner predicts its pawn and receives acknowledgements instead.
             due.owner != Some(link)

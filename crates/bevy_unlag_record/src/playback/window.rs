@@ -57,15 +57,15 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Loads the segments around a tick. Those that are there already are kept. Returns whether anything has changed.
+    /// Loads the segments around a tick. Those that are there already are kept.
     pub fn move_to<R: Read + Seek>(
         &mut self,
         recording: &mut Recording<R>,
         tick: Tick,
-    ) -> Result<bool, RecordError> {
+    ) -> Result<(), RecordError> {
         let range = around(recording, tick).ok_or(RecordError::Empty)?;
         if range == self.range {
-            return Ok(false);
+            return Ok(());
         }
         self.segments.retain(|(at, _)| range.contains(at));
         for at in range.clone() {
@@ -86,7 +86,7 @@ impl Window {
         self.range = range;
         self.server = PlayerScreen::of_server(self.segments());
         self.generation = self.generation.wrapping_add(1);
-        Ok(true)
+        Ok(())
     }
 
     pub fn generation(&self) -> u32 {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BasePoses, LimbRig, NetId, PoseSampler, ProxySmoothing, TickSystems, ViewTime};
-use bevy_unlag_rewind::{HitBoxes, HitGroup, WorldTrace};
+use bevy_unlag_rewind::{HitBoxes, WorldTrace};
 use bevy_unlag_smoothing::PublishedPath;
 
 use super::{ExplainedTarget, ShotExplanation};
@@ -13,8 +13,8 @@ use crate::{
     health::{DeathCause, Died},
     shot_journal::JournalShot,
     system_sets::WeaponSystems,
-    verdict::{Damage, HitList, ShotResult},
-    weapon::{Shot, Weapon},
+    verdict::{Damage, ShotResult},
+    weapon::Weapon,
 };
 
 /// Explains on the server each death by a shot, as [`DeathExplained`], from what the server knows: no recording is
@@ -86,18 +86,16 @@ fn explain(
         let tested = view.map(|view| view.time).and_then(pose_at).or(path.present().copied());
         let present = path.present();
         let weapon = arsenal.get(shot.weapon);
-        let pellets = u32::from(weapon.map_or(1, Weapon::pellets).max(1));
         let gap = |pose| {
             let (boxes, rig) = boxes.zip(rig)?;
             let range = weapon.map_or(100.0, Weapon::range);
-            let ways = (0..pellets).map(|pellet| shot.detail.direction(pellet));
+            let ways = shot.detail.directions(weapon);
             let gaps = ways.filter_map(|way| boxes.distance_to_ray(rig, pose, (shot.eye, way, range)));
             gaps.min_by(f32::total_cmp)
         };
         let is_covered = present.is_some_and(|pose| {
-            let head = boxes.map_or(1.6, |boxes| boxes.bounds().high * 0.9);
-            let [head, middle] = [head, head * 0.55].map(|height| pose.position + pose.up() * height);
-            !world.is_clear(shot.eye, head) && !world.is_clear(shot.eye, middle)
+            let points = ExplainedTarget::cover_points(pose, boxes);
+            points.into_iter().all(|point| !world.is_clear(shot.eye, point))
         });
         let moved = tested.zip(present).map_or(0.0, |(then, now)| then.position.distance(now.position));
         let target = ExplainedTarget {
@@ -108,33 +106,18 @@ fn explain(
             is_behind_wall: false,
             is_covered,
         };
-        let is_projectile = weapon.is_some_and(|weapon| matches!(weapon.shot, Shot::Projectile(_)));
-        let round_trip = view.and_then(|view| view.round_trip);
+        let result = ShotResult::Hit(damage.hits.hits().collect());
         let explanation = ShotExplanation {
-            shooter: shot.id,
-            shot: damage.shot,
             weapon: Some(shot.weapon),
-            is_projectile,
-            resolved: death.tick,
+            is_projectile: weapon.is_some_and(Weapon::is_projectile),
             screen: shot.seen.time,
             used: view.map(|view| view.time),
             clamped: shot.verdict.clamped,
-            round_trip_ms: round_trip.map(|trip| trip.as_millis().min(60_000) as u16),
+            round_trip_ms: shot.detail.round_trip_ms(),
             queued_ticks: view.map_or(0, |view| view.queued_ticks.min(255) as u8),
             target: Some(target),
-            result: ShotResult::Hit(hits(&damage)),
+            ..ShotExplanation::of_verdict(shot.id, damage.shot, death.tick, result)
         };
         explained.write(DeathExplained { victim: death.victim, shooter: damage.shooter, explanation });
     }
-}
-
-/// Returns the hits of one target as a list.
-fn hits(damage: &Damage) -> HitList {
-    let counts = [
-        (HitGroup::Head, damage.hits.head),
-        (HitGroup::Body, damage.hits.body),
-        (HitGroup::Limb, damage.hits.limb),
-    ];
-    let all = counts.into_iter().flat_map(|(group, count)| (0..count.min(31)).map(move |_| group));
-    all.map(|group| (damage.hits.target, group)).collect()
 }

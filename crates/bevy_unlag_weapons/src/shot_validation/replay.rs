@@ -10,14 +10,8 @@ use super::{
     view_time,
 };
 use crate::{
-    arsenal::Arsenal,
-    fire_rules::FireRules,
-    friendly_fire::SparedTeam,
-    hit_claims::LastClaims,
-    shot_journal::ShotDetail,
-    verdict::ShotResult,
-    weapon::{Shot, WeaponId},
-    weapon_extension::PredictedShot,
+    arsenal::Arsenal, fire_rules::FireRules, friendly_fire::SparedTeam, hit_claims::LastClaims,
+    shot_journal::ShotDetail, verdict::ShotResult, weapon::WeaponId, weapon_extension::PredictedShot,
 };
 
 /// A recorded shot that was not refused before it was traced.
@@ -98,7 +92,7 @@ impl ShotReplay<'_, '_> {
         let then =
             then.with_filter(RewindFilter { exclude_team, predicate, ..RewindFilter::exclude(*shooter) });
         let claimed = claims.of(&self.rules.claims, (*shooter, round.number), &round.fire);
-        if matches!(weapon.shot, Shot::Projectile(_)) {
+        if weapon.is_projectile() {
             return Some(ShotResult::Launched);
         }
         let blocks = |hit: &TargetHit| spared.is_blocked_by(self.query.team_of(hit));

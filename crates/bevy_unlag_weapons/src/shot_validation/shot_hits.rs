@@ -221,8 +221,6 @@ impl PredictedShot {
     /// Returns the unit direction of a pellet: as supplied by the client, if it is, or derived from the seed.
     #[must_use]
     pub fn direction(&self, seed: u16, pellet: u32) -> Vec3 {
-        let listed = self.fire.pellets().nth(pellet as usize);
-        let offset = listed.unwrap_or_else(|| crate::spread::pellet_offset(seed, pellet));
-        self.cone.direction(offset)
+        self.fire.pellet_direction(&self.cone, seed, pellet)
     }
 }
