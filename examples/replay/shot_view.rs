@@ -8,7 +8,10 @@ use bevy_unlag::{
     core::{BasePoses, LimbPoses, LimbRig, NetId, PoseSample, ViewTime},
     net::{ExplainedShot, ExplanationScene, ShotExplainer},
     prelude::*,
-    record::{IndexedShot, MatchIndex, Playback, PlaybackSystems, RecordError, RecordSetup, ScreenSource},
+    record::{
+        IndexedShot, MatchIndex, Playback, PlaybackSystems, PlaybackView, RecordError, RecordSetup,
+        ScreenSource,
+    },
     rewind::{HUMANOID_LIMBS, HitBoxes, humanoid_hit_boxes, humanoid_rig},
     weapons::ExplanationViewer,
 };
@@ -201,24 +204,29 @@ fn draw_lines(playback: Res<Playback>, map: Res<ArenaMap>, view: Res<ShotView>, 
 }
 
 /// Draws the poses of the shown shot: hit boxes in three colours, the shooter on the target's screen, and the lines.
-fn draw_shot(view: Res<ShotView>, mut gizmos: Gizmos) {
+/// The camera would be inside the boxes of a pawn that is followed in first person.
+fn draw_shot(view: Res<ShotView>, playback: Res<Playback>, mut gizmos: Gizmos) {
     let Some((_, Ok(found))) = &view.shown else { return };
+    let camera = |pawn| playback.view() == PlaybackView::FirstPerson(pawn);
     for way in &found.directions {
         gizmos.line(found.eye, found.eye + *way * found.range.min(60.0), Color::WHITE);
     }
     let shooter = found.targets_screen.as_ref().and_then(|screen| screen.shooter);
+    let is_in_target = found.explanation.target.is_some_and(|target| camera(target.id));
+    let is_in_shooter = camera(found.explanation.shooter);
+    // A little larger where it would hide below the next, which is the same pose as a rule.
     let poses = [
-        (found.on_server, ON_SERVER),
-        (found.tested, TESTED),
-        (found.on_shooters_screen, ON_SCREEN),
-        (shooter, SHOOTER),
+        (found.on_server, ON_SERVER, 1.0, is_in_target),
+        (found.tested, TESTED, 1.0, is_in_target),
+        (found.on_shooters_screen, ON_SCREEN, 1.06, is_in_target),
+        (shooter, SHOOTER, 1.0, is_in_shooter),
     ];
-    for (pose, colour) in poses {
-        let Some(pose) = pose else { continue };
+    for (pose, colour, size, is_inside) in poses {
+        let Some(pose) = pose.filter(|_| !is_inside) else { continue };
         let mut room = LimbPoses::default();
         let limbs = humanoid_rig();
         for (limb, (_, half)) in limbs.in_world(&pose, &mut room).iter().zip(HUMANOID_LIMBS) {
-            gizmos.cube(Transform::from_isometry(*limb).with_scale(half * 2.0), colour);
+            gizmos.cube(Transform::from_isometry(*limb).with_scale(half * 2.0 * size), colour);
         }
     }
 }

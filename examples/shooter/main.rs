@@ -65,7 +65,12 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                 (Some(file), ..) => (dedicated::read_token(file)?, ReconnectPolicy::never()),
                 (None, Some(url), _) => (matchmaking::ask_alone(&url)?, ReconnectPolicy::never()),
                 (None, None, address) => {
-                    reconnect::development_client(connection::parse_address(&address.unwrap_or_default())?)?
+                    let server = connection::parse_address(&address.unwrap_or_default())?;
+                    if headless {
+                        reconnect::development_client(server)
+                    } else {
+                        reconnect::window_client(server)
+                    }?
                 }
             };
             let server = client.server();
@@ -142,7 +147,7 @@ fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     let server = ServerThread::start_recorded(cli.port, options, cli.record()?)?;
     let _bots = udp_match::bots(server.address, bots(cli));
     let window = ("bevy_unlag shooter".to_owned(), &cli.window);
-    let client = reconnect::development_client(server.address)?;
+    let client = reconnect::window_client(server.address)?;
     client_window(client, Some(server.switches.clone()), &cli.play, window)
 }
 

@@ -143,12 +143,7 @@ pub(crate) fn join_with_timeout(
     sim: NetSim,
 ) -> Result<(), String> {
     let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let request = ConnectTokenRequest {
-        timeout,
-        ..ConnectTokenRequest::new(client_id, address(DEFAULT_PORT), PROTOCOL_ID)
-    };
-    let token = request.issue(&ServerKey::development()).and_then(|token| TokenClient::new(&token));
-    let token = token.map_err(|error| format!("cannot create a connect token: {error}"))?;
+    let token = development_client_with_timeout(address(DEFAULT_PORT), client_id, timeout)?;
     bevy_unlag_testkit::join_with_token(
         server_app,
         server,
@@ -164,6 +159,17 @@ pub(crate) fn join_with_timeout(
 pub(crate) fn development_client(server: SocketAddr, client_id: u64) -> Result<TokenClient, String> {
     TokenClient::development(client_id, server, PROTOCOL_ID)
         .map_err(|error| format!("cannot create a connect token: {error}"))
+}
+
+/// Creates a client like [`development_client`], with a time without a packet after which the connection ends.
+pub(crate) fn development_client_with_timeout(
+    server: SocketAddr,
+    client_id: u64,
+    timeout: Duration,
+) -> Result<TokenClient, String> {
+    let request = ConnectTokenRequest { timeout, ..ConnectTokenRequest::new(client_id, server, PROTOCOL_ID) };
+    let token = request.issue(&ServerKey::development()).and_then(|token| TokenClient::new(&token));
+    token.map_err(|error| format!("cannot create a connect token: {error}"))
 }
 
 #[cfg(test)]

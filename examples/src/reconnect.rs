@@ -16,6 +16,8 @@ use crate::{
 pub const GRACE: Duration = Duration::from_secs(10);
 /// Notice that the player sees during reconnection.
 pub const RECONNECT_NOTICE: &str = "connection lost: reconnecting";
+/// Duration of a frame that does not cost a window its connection.
+const LONGEST_FRAME: Duration = Duration::from_secs(15);
 /// Minimum time between two attempts.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -103,6 +105,17 @@ impl ReconnectPolicy {
 pub fn development_client(server: SocketAddr) -> Result<(TokenClient, ReconnectPolicy), String> {
     let client_id = connection::random_client_id();
     Ok((connection::development_client(server, client_id)?, ReconnectPolicy::with_client_id(client_id)))
+}
+
+/// Creates a client like [`development_client`] for an app with a window: the connection survives frames of many
+/// seconds, which compile shaders on machines without a graphics card.
+///
+/// # Errors
+/// Returns one line when the connect token cannot be created.
+pub fn window_client(server: SocketAddr) -> Result<(TokenClient, ReconnectPolicy), String> {
+    let client_id = connection::random_client_id();
+    let client = connection::development_client_with_timeout(server, client_id, LONGEST_FRAME)?;
+    Ok((client, ReconnectPolicy::with_client_id(client_id)))
 }
 
 /// Reconnects to a server in development mode with a fresh token. The old link is despawned; the new one has

@@ -47,6 +47,8 @@ use crate::{
 
 /// Time after which a server that does not respond counts as absent.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
+/// Time that a longer frame counts of it.
+const LONG_FRAME: Duration = Duration::from_millis(500);
 
 /// Debug controls of a server in another thread, for testing.
 #[derive(Resource, Clone, Debug, Default)]
@@ -282,6 +284,9 @@ pub struct ConnectionMonitor {
     server: SocketAddr,
     joined_at: Option<Instant>,
     last_ok: Instant,
+    /// Time since then, of which a long frame counts only a part: a window that compiles shaders must not give up.
+    waited: Duration,
+    last_frame: Instant,
     redial: ReconnectPolicy,
     /// Notice for the player, if any.
     pub notice: Option<String>,
@@ -291,7 +296,9 @@ impl ConnectionMonitor {
     /// Creates a monitor; call it when the client starts to connect.
     #[must_use]
     pub fn new(server: SocketAddr, redial: ReconnectPolicy) -> Self {
-        Self { server, joined_at: None, last_ok: Instant::now(), redial, notice: None }
+        let now = Instant::now();
+        let (joined_at, waited) = (None, Duration::ZERO);
+        Self { server, joined_at, last_ok: now, waited, last_frame: now, redial, notice: None }
     }
 
     /// Returns the time since the client got its pawn.
@@ -310,6 +317,7 @@ impl ConnectionMonitor {
     /// has lost its connection.
     pub fn fatal_error(&mut self, world: &mut World) -> Option<MatchEnd> {
         let server = self.server;
+        self.waited += core::mem::replace(&mut self.last_frame, Instant::now()).elapsed().min(LONG_FRAME);
         let mismatch = first::<ProtocolMismatch>(world).or_else(|| first::<RateMismatch>(world));
         if let Some(line) = mismatch {
             return Some(EndReason::Mismatch.because(format!("at {server}: {line}")));
@@ -341,7 +349,7 @@ impl ConnectionMonitor {
         let pawn = world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).next().is_some();
         if connected && pawn {
             self.joined_at = self.joined_at.or(Some(Instant::now()));
-            self.last_ok = Instant::now();
+            (self.last_ok, self.waited) = (Instant::now(), Duration::ZERO);
             if self.redial.mark_playing() && self.notice.as_deref() == Some(reconnect::RECONNECT_NOTICE) {
                 self.notice = None;
             }
@@ -364,7 +372,7 @@ impl ConnectionMonitor {
                 Err(end) => return Some(end),
             }
         }
-        if self.last_ok.elapsed() < timeout {
+        if self.waited < timeout {
             return None;
         }
         Some(match (self.has_joined(), connected) {

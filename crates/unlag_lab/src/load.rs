@@ -26,7 +26,8 @@ pub struct LoadArgs {
     /// Measure only the flood and the junk traffic.
     #[arg(long)]
     hostile: bool,
-    /// Seconds of each match. Default 30; with `--quick` 4, without the matches of 8, 32 and 128 players.
+    /// Seconds of each match. Default 30; with `--quick` 4, with the matches of 16 and 64 players and of 10 at
+    /// 128 Hz only.
     #[arg(long)]
     seconds: Option<f64>,
 }
@@ -51,10 +52,25 @@ pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
             fight(players, 64, seconds, link, options, &mut figures)?;
         }
         fight(10, 128, seconds, link, options, &mut figures)?;
+        if !options.quick {
+            fight(64, 128, seconds, link, options, &mut figures)?;
+            fight(256, 30, seconds, link, options, &mut figures)?;
+        }
     }
     hostile_traffic::flood(link, options, &mut figures)?;
     hostile_traffic::junk(link, options, &mut figures)?;
     Ok(figures)
+}
+
+/// Adds the figures of matches of these player counts at 64 Hz.
+///
+/// # Errors
+/// Returns a message if a server does not start or a client cannot join.
+pub fn add_matches(players: &[usize], options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let link = preset(LINK_PRESET)?.conditions();
+    players
+        .iter()
+        .try_for_each(|players| fight(*players, 64, options.extent(4.0, 15.0), link, options, figures))
 }
 
 /// Measures one match, starting after all players have joined and opened fire.

@@ -8,6 +8,7 @@ mod chart;
 mod figure_table;
 mod fleet;
 mod frame_profile;
+mod growth;
 mod interest;
 mod lab_process;
 mod load;
@@ -97,6 +98,8 @@ enum Topic {
     /// Server process of `fleet` that stands still again and again.
     #[command(hide = true)]
     StallServer(fleet::StallArgs),
+    /// Growth of tick, bytes and shot with the number of players.
+    Growth,
     /// Pawns that a client's player cannot see: what is concealed, what appears late, and the cost.
     Interest,
     /// Server load by player count and by section of the frame; floods and junk traffic.
@@ -134,6 +137,7 @@ fn main() -> ExitCode {
         Topic::Fleet => fleet::measure(&options),
         Topic::FleetServer(args) => fleet::serve_fleet(args).map(|()| figure_table::Figures::default()),
         Topic::StallServer(args) => fleet::serve_stalling(args).map(|()| figure_table::Figures::default()),
+        Topic::Growth => growth::measure(&options),
         Topic::Interest => interest::measure(&options),
         Topic::Load(args) => load::measure(&options, &args),
         Topic::LoadServer(args) => load::serve(args).map(|()| figure_table::Figures::default()),

@@ -7,6 +7,8 @@ mod test_server;
 
 use crate::prelude::*;
 
+pub use query_cost::add_shots;
+
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let mut figures = Figures::default();
     query_cost::measure(options, &mut figures)?;

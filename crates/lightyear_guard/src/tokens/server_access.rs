@@ -335,7 +335,7 @@ mod tests {
             let issued = TokenData::read(&private.user_data).expect("ours").issued;
             let started = milliseconds(clock::wall()) - 60_000;
             let now = ClockReading { wall: issued + 10, uptime: Duration::from_secs(60), started };
-            let set = ConnectionRequest { expires: issued / 1_000 + 30, ..request };
+            let set = ConnectionRequest { expires: now.wall / 1_000 + 30, ..request };
             assert_eq!(
                 access.validate(access.keys.newest(), &set, &private, None, now),
                 Ok(Duration::from_secs(30))

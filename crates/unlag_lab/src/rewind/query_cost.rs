@@ -87,12 +87,27 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     measure_moved_colliders(options, figures, &mut stage, &shots, single.mean)?;
     drop(stage);
 
-    let mut crowd = TestServer::new(1_000, options.seed);
-    let many = crowd.shots(4_096);
-    time(&mut crowd, &many, 1, ray);
-    let crowded = time(&mut crowd, &many, rounds, ray);
-    figures.add("shot_1000_us", crowded.median)?;
+    figures.add("shot_1000_us", shot_among(1_000, rounds, options.seed))?;
     measure_recording(options, figures)
+}
+
+/// Adds the median time of a shot among each of these numbers of players, in microseconds.
+///
+/// # Errors
+/// Returns a message if nothing was measured.
+pub fn add_shots(players: &[usize], options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let rounds = options.extent(5, 31);
+    let add = |&players: &usize| {
+        figures.add(format!("shot_{players}_us"), shot_among(players, rounds, options.seed))
+    };
+    players.iter().try_for_each(add)
+}
+
+fn shot_among(players: usize, rounds: usize, seed: u64) -> f64 {
+    let mut stage = TestServer::new(players, seed);
+    let shots = stage.shots(4_096);
+    time(&mut stage, &shots, 1, ray);
+    time(&mut stage, &shots, rounds, ray).median
 }
 
 /// Measures shotguns, beams, projectiles and allocations.
