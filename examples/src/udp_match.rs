@@ -283,6 +283,8 @@ pub struct ConnectionMonitor {
     joined_at: Option<Instant>,
     last_ok: Instant,
     redial: ReconnectPolicy,
+    /// Whether it joins without a pawn.
+    is_spectator: bool,
     /// Notice for the player, if any.
     pub notice: Option<String>,
 }
@@ -291,7 +293,13 @@ impl ConnectionMonitor {
     /// Creates a monitor; call it when the client starts to connect.
     #[must_use]
     pub fn new(server: SocketAddr, redial: ReconnectPolicy) -> Self {
-        Self { server, joined_at: None, last_ok: Instant::now(), redial, notice: None }
+        Self { server, joined_at: None, last_ok: Instant::now(), redial, is_spectator: false, notice: None }
+    }
+
+    /// Creates a monitor of a spectator, which gets no pawn and does not reconnect.
+    #[must_use]
+    pub fn spectator(server: SocketAddr) -> Self {
+        Self { is_spectator: true, ..Self::new(server, ReconnectPolicy::never()) }
     }
 
     /// Returns the time since the client got its pawn.
@@ -339,7 +347,7 @@ impl ConnectionMonitor {
         let connected =
             world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
         let pawn = world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).next().is_some();
-        if connected && pawn {
+        if connected && (pawn || self.is_spectator) {
             self.joined_at = self.joined_at.or(Some(Instant::now()));
             self.last_ok = Instant::now();
             if self.redial.mark_playing() && self.notice.as_deref() == Some(reconnect::RECONNECT_NOTICE) {

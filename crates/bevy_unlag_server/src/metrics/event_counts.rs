@@ -8,7 +8,7 @@ use lightyear_guard::{KickReason, Kicked};
 use super::histogram::{Histogram, REWIND_BOUNDS};
 
 /// Variants of [`KickReason`], in the order of [`kick_index`].
-pub(super) const KICKS: [&str; 9] = [
+pub(super) const KICKS: [&str; 10] = [
     "InvalidPackets",
     "Flood",
     "Replaced",
