@@ -53,7 +53,8 @@ pub fn record(app: &mut App, file: PathBuf, queue: usize) {
 }
 
 /// Returns the plugin that records the shooter. At most `queue` segments wait for the disk.
-pub(crate) fn plugin(queue: usize) -> RecordPlugin {
+#[must_use]
+pub fn plugin(queue: usize) -> RecordPlugin {
     RecordPlugin { game: GAME.to_owned(), queue, ..default() }
 }
 
