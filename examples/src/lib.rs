@@ -12,6 +12,7 @@
 //! * [`udp_match`]: a match over UDP, one thread per app; [`app_threads`]: those threads; [`reconnect`]:
 //!   reconnection of its clients.
 //! * [`recording`]: recordings of matches, and what a replay compares with them.
+//! * [`spectating`]: spectators: who may watch, and a client that does.
 //! * [`match_report`]: the table and the JSON report of a match; [`match_end`]: why a client's match ended.
 //! * [`death_report`]: why a player died, told by the server.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
@@ -51,6 +52,7 @@ pub mod rules;
 pub mod screen;
 pub mod scripted_player;
 pub mod shot_stats;
+pub mod spectating;
 pub mod stepped_match;
 pub mod teleport;
 pub mod udp_match;

@@ -56,6 +56,7 @@ mod snapshots;
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../crates/unlag_lab/src/statistics.rs"]
 mod statistics;
+mod spectators;
 mod teams;
 mod teleport;
 mod time_dilation;
