@@ -21,6 +21,7 @@
 //! * [`matchmaking`]: requests to a matchmaker, over HTTP ([`http_client`]); [`matchmaker`]: one that takes them.
 //! * [`logs`]: log settings.
 //! * `visuals` (feature `window`): how the shooter draws its arena and its pawns.
+//! * `playback_view` (feature `window`): the view of a playback, of the replay and of spectators.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
 //! * [`kart`]: a kart race that does not use the shooter.
 //! * [`teleport`]: a study of four teleport implementations, without the shooter and without a network.
@@ -45,6 +46,8 @@ pub mod match_rules;
 pub mod matchmaker;
 pub mod matchmaking;
 pub mod operation;
+#[cfg(feature = "window")]
+pub mod playback_view;
 pub mod reconnect;
 pub mod recording;
 pub mod rules;

@@ -9,15 +9,17 @@ use bevy_unlag::{
     record::{IndexedShot, Playback, PlaybackPawn, PlaybackSystems, PlaybackView},
     weapons::{HeldWeapon, WeaponId},
 };
-use unlag_examples::visuals::body::HiddenBody;
+use crate::visuals::body::HiddenBody;
 
 /// Shots before the moment among which the last one of each pawn is looked for.
 const RECENT: usize = 512;
 
 /// Dresses the pawns as the shooter does.
-pub fn plugin(app: &mut App) {
-    app.add_systems(Update, dress)
-        .add_systems(PostUpdate, (hold_weapons, hide_followed).before(PlaybackSystems::Pose));
+pub(super) fn plugin(app: &mut App) {
+    app.add_systems(Update, dress.run_if(resource_exists::<Playback>)).add_systems(
+        PostUpdate,
+        (hold_weapons, hide_followed).before(PlaybackSystems::Pose).run_if(resource_exists::<Playback>),
+    );
 }
 
 fn dress(
