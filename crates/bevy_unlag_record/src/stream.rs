@@ -125,7 +125,7 @@ mod tests {
     fn chunks() -> Vec<StreamChunk> {
         let setup = StreamChunk::of_setup(&RecordSetup::default()).expect("it is small");
         let segment = |number: u32| {
-            let content: Vec<u8> = (0..900).map(|i| (i * number >> 3) as u8).collect();
+            let content: Vec<u8> = (0..900).map(|i| ((i * number) >> 3) as u8).collect();
             let ticks = (Tick(number), Tick(number + 1));
             let (header, bytes) = encode(ChunkKind::Segment, &content, number, ticks).expect("it is small");
             StreamChunk::new(header, &bytes)
