@@ -72,7 +72,6 @@ pub fn development_token(server: SocketAddr, client_id: u64) -> Result<TokenClie
 }
 
 /// Creates a client without a window that watches, of a server with these options.
-#[must_use]
 pub fn client(options: ServerOptions) -> App {
     let mut app = headless_app();
     app::add_client(&mut app, options);

@@ -1,12 +1,15 @@
 //! Reader of recordings, whose files may come from anywhere. With an even first byte the rest is a file, otherwise the
-//! content of a chunk: no mutation gets past the checksums of a file.
+//! content of a chunk: no mutation gets past the checksums of a file. What follows on the first bytes of a file is a stream
+//! for spectators.
 
 #![no_main]
 
 use std::io::Cursor;
 
 use bevy_unlag_core::{BaseView, ViewTime};
-use bevy_unlag_record::{MAX_SEGMENT_TICKS, PlayerNumber, PlayerScreen, Recording, Segment};
+use bevy_unlag_record::{
+    MAX_CHUNK_BYTES, MAX_SEGMENT_TICKS, Playback, PlayerNumber, PlayerScreen, Recording, Segment, StreamReader,
+};
 use libfuzzer_sys::fuzz_target;
 
 /// Rebuilds screens, and samples them around every update.
@@ -32,6 +35,22 @@ fn draw(segment: &Segment) {
     }
 }
 
+/// Receives a stream, and plays it.
+fn watch(bytes: &[u8]) {
+    let Ok(chunks) = StreamReader::default().push(bytes) else { return };
+    assert!(chunks.iter().all(|chunk| chunk.bytes().len() <= MAX_CHUNK_BYTES + 36));
+    let [setup, first, rest @ ..] = &chunks[..] else { return };
+    let Ok(own) = setup.setup() else { return };
+    let Ok(mut playback) = Playback::of_stream(setup, first, &own, 4_096) else { return };
+    for chunk in rest {
+        let _ = playback.push(chunk);
+        playback.advance(1.0);
+        playback.index_next();
+    }
+    let (first, last) = playback.span();
+    assert!(last.since(first) >= 0 && playback.seconds().is_finite());
+}
+
 fuzz_target!(|input: &[u8]| {
     let Some((kind, bytes)) = input.split_first() else { return };
     if kind % 2 == 1 {
@@ -40,6 +59,7 @@ fuzz_target!(|input: &[u8]| {
         }
         return;
     }
+    watch(bytes.get(12..).unwrap_or_default());
     let Ok(mut recording) = Recording::read(Cursor::new(bytes)) else { return };
     assert!(
         recording.segments().len() <= bytes.len() / 36 && recording.skipped_bytes() <= bytes.len() as u64
