@@ -10,6 +10,7 @@ use bevy_unlag::{
     net::{Bandwidth, MatchRecording, MessageClass, Spectator, SpectatorConfig, SpectatorStats},
     record::{Playback, PlaybackPawn, PlaybackView},
 };
+use lightyear::prelude::RemoteId;
 use unlag_examples::{recording, spectating};
 
 use super::*;
@@ -151,15 +152,12 @@ fn nothing_is_sent_before_the_delay_is_over() {
     let coach = game.add_spectator(LinkConditions::PERFECT).expect("a token");
     pass(&mut game, 0.5);
     // The game gives the second one a view without a delay.
-    let links = {
-        let world = game.server.world_mut();
-        let mut links: Vec<_> = world.query_filtered::<Entity, With<Spectator>>().iter(world).collect();
-        links.sort_unstable();
-        links
-    };
+    let world = game.server.world_mut();
+    let mut links: Vec<_> = world.query::<(&RemoteId, &mut Spectator)>().iter_mut(world).collect();
+    // Client ids count up.
+    links.sort_unstable_by_key(|(peer, _)| peer.0.to_bits());
     assert_eq!(links.len(), 2);
-    game.server.world_mut().entity_mut(links[1]).get_mut::<Spectator>().expect("it has one").delay =
-        Some(Duration::ZERO);
+    links[1].1.delay = Some(Duration::ZERO);
     let (mut first_seen, mut coach_is_early) = (None, false);
     for _ in 0..24 * 20 {
         pass(&mut game, 0.05);

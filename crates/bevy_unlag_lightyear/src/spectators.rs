@@ -22,7 +22,7 @@ pub use server::{SpectatorConfig, SpectatorServerPlugin, SpectatorStats};
 use crate::protocol::MoveMessage;
 use crate::{
     protocol::{GameReliableMessage, GameUnreliableMessage},
-    system_sets::{NetSystems, ReceiveSystems},
+    system_sets::NetSystems,
 };
 
 /// On the server's end of a link: its client watches the match and takes no part in it. Insert it instead of spawning
@@ -51,7 +51,6 @@ pub(crate) fn server_plugin(app: &mut App) {
         drop_messages
             .run_if(any_with_component::<Spectator>)
             .after(MessageSystems::Receive)
-            .before(ReceiveSystems::Moves)
             .before(NetSystems::DeliverMessages),
     );
 }

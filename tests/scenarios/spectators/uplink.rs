@@ -5,8 +5,7 @@ use bevy_unlag::{
     net::Received,
     prediction::OutgoingMoves,
 };
-use unlag_examples::maps::OperatorText;
-use unlag_examples::markers::PlaceMarker;
+use unlag_examples::{maps::OperatorText, markers::PlaceMarker};
 
 use super::*;
 
@@ -19,9 +18,11 @@ fn hear(mut markers: MessageReader<Received<PlaceMarker>>, mut heard: ResMut<Hea
 }
 
 fn place_marker(client: &mut App) {
-    let send = |own: Query<Entity, With<NetId>>, mut outbox: Outbox<PlaceMarker>| match own.iter().next() {
-        Some(pawn) => outbox.send_about(pawn, &PlaceMarker(Vec3::ZERO)),
-        None => outbox.send(&PlaceMarker(Vec3::ZERO)),
+    let send = |own: Query<Entity, (With<NetId>, With<LocalControl>)>, mut outbox: Outbox<PlaceMarker>| {
+        match own.iter().next() {
+            Some(pawn) => outbox.send_about(pawn, &PlaceMarker(Vec3::ZERO)),
+            None => outbox.send(&PlaceMarker(Vec3::ZERO)),
+        }
     };
     client.world_mut().run_system_cached(send).expect("the system runs");
 }
