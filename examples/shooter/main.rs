@@ -71,7 +71,11 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     spectating::development_token(server, connection::random_client_id())?
                 }
             };
-            if headless { spectate::headless(token, &play) } else { spectate::in_window(token, &play, &window) }
+            if headless {
+                spectate::headless(token, &play)
+            } else {
+                spectate::in_window(token, &play, &window)
+            }
         }
         Some(Command::Client { connect, token, matchmaker, headless, window, play, .. }) => {
             let (client, redial) = match (&token, matchmaker, connect) {

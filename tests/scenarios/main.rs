@@ -52,11 +52,11 @@ mod shooting_range;
 mod shot_messages;
 mod smoothing;
 mod snapshots;
+mod spectators;
 /// Quantiles, shared with the lab.
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../crates/unlag_lab/src/statistics.rs"]
 mod statistics;
-mod spectators;
 mod teams;
 mod teleport;
 mod time_dilation;

@@ -68,10 +68,7 @@ type Receivers = (
 );
 
 /// Drops what a spectator sends, before anything else reads it.
-fn drop_messages(
-    mut links: Query<Receivers, (With<ClientOf>, With<Spectator>)>,
-    mut commands: Commands,
-) {
+fn drop_messages(mut links: Query<Receivers, (With<ClientOf>, With<Spectator>)>, mut commands: Commands) {
     for (link, moves, ordered, loose) in &mut links {
         let mut dropped = ordered.map_or(0, |mut messages| messages.receive().count());
         dropped += loose.map_or(0, |mut messages| messages.receive().count());

@@ -141,7 +141,8 @@ mod tests {
         let bytes: Vec<u8> = chunks.iter().flat_map(|chunk| chunk.bytes().to_vec()).collect();
         for length in [1, 7, 35, 36, 37, 1_000, bytes.len()] {
             let mut reader = StreamReader::default();
-            let read: Vec<_> = bytes.chunks(length).flat_map(|part| reader.push(part).expect("a stream")).collect();
+            let read: Vec<_> =
+                bytes.chunks(length).flat_map(|part| reader.push(part).expect("a stream")).collect();
             assert_eq!(read, chunks, "in parts of {length} bytes");
         }
     }

@@ -1,5 +1,6 @@
 //! Keys and mouse.
 
+use crate::screen::{cursor::is_over_panel, ui::PanelRoot};
 use bevy::{
     input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll},
     picking::hover::Hovered,
@@ -9,7 +10,6 @@ use bevy_unlag::{
     core::{NetId, ViewTime},
     record::{Playback, PlaybackCamera, PlaybackView},
 };
-use crate::screen::{cursor::is_over_panel, ui::PanelRoot};
 
 /// Mouse sensitivity, in radians per pixel.
 const SENSITIVITY: f32 = 0.004;

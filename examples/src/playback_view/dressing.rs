@@ -1,5 +1,6 @@
 //! Bodies and weapons of the recorded pawns.
 
+use crate::visuals::body::HiddenBody;
 use bevy::prelude::*;
 use bevy_unlag::{
     SoldierBody,
@@ -9,7 +10,6 @@ use bevy_unlag::{
     record::{IndexedShot, Playback, PlaybackPawn, PlaybackSystems, PlaybackView},
     weapons::{HeldWeapon, WeaponId},
 };
-use crate::visuals::body::HiddenBody;
 
 /// Shots before the moment among which the last one of each pawn is looked for.
 const RECENT: usize = 512;

@@ -1,18 +1,16 @@
 //! Texts: time, speed, view, what the screen of the followed player shows, the last mark, and the keys.
 
+use super::controls::HELP;
+use crate::screen::{
+    LiveText, ShownIf,
+    ui::{DIM, TEXT, label, placed, shaded},
+};
 use bevy::prelude::*;
 use bevy_unlag::{
     prediction::CorrectionCause,
     record::{MatchIndex, Playback, PlaybackMark, PlaybackMarkKind, PlaybackView, ScreenSource},
     weapons::ShotRefusal,
 };
-use super::controls::HELP;
-use crate::screen::{
-    LiveText, ShownIf,
-    ui::{DIM, TEXT, label, placed, shaded},
-};
-
-
 
 /// Ticks for which a mark is shown.
 const MARK_TICKS: i32 = 192;
@@ -23,7 +21,10 @@ pub struct OwnHelp(pub Vec<&'static str>);
 
 /// Shows the texts.
 pub(super) fn plugin(app: &mut App) {
-    app.init_resource::<OwnHelp>().insert_resource(ShowsHelp(true)).add_systems(Startup, spawn).add_systems(Update, toggle_help);
+    app.init_resource::<OwnHelp>()
+        .insert_resource(ShowsHelp(true))
+        .add_systems(Startup, spawn)
+        .add_systems(Update, toggle_help);
 }
 
 #[derive(Resource)]

@@ -1,12 +1,12 @@
 //! Bar of the whole recording, with marks.
 
+use crate::screen::ui::{PanelRoot, placed, shaded, slider};
 use bevy::{picking::hover::Hovered, prelude::*};
 use bevy_unlag::{
     core::Tick,
     record::{Playback, PlaybackMarkKind},
 };
 use std::collections::BTreeSet;
-use crate::screen::ui::{PanelRoot, placed, shaded, slider};
 
 /// Places along the bar that can have a mark of each kind.
 const PLACES: f64 = 800.0;

@@ -7,8 +7,7 @@ use super::*;
 #[test]
 fn slow_spectator_skips_and_recovers() {
     // A hundredth of what the stream takes.
-    let config =
-        SpectatorConfig { bytes_per_second: 700, max_lag: Duration::from_secs(4), ..live() };
+    let config = SpectatorConfig { bytes_per_second: 700, max_lag: Duration::from_secs(4), ..live() };
     let mut game = watched(4, config);
     game.set_firing(true);
     pass(&mut game, 4.0);

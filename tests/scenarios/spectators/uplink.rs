@@ -18,12 +18,14 @@ fn hear(mut markers: MessageReader<Received<PlaceMarker>>, mut heard: ResMut<Hea
 }
 
 fn place_marker(client: &mut App) {
-    let send = |own: Query<Entity, (With<NetId>, With<LocalControl>)>, mut outbox: Outbox<PlaceMarker>| {
-        match own.iter().next() {
+    let send =
+        |own: Query<Entity, (With<NetId>, With<LocalControl>)>, mut outbox: Outbox<PlaceMarker>| match own
+            .iter()
+            .next()
+        {
             Some(pawn) => outbox.send_about(pawn, &PlaceMarker(Vec3::ZERO)),
             None => outbox.send(&PlaceMarker(Vec3::ZERO)),
-        }
-    };
+        };
     client.world_mut().run_system_cached(send).expect("the system runs");
 }
 
@@ -48,7 +50,8 @@ fn moves_and_messages_of_a_spectator_are_counted_and_change_nothing() {
     let refused = |traffic: &LinkTraffic| traffic.refused.of(IngressRefusal::Spectator);
     let counted: u64 = world.query_filtered::<&LinkTraffic, With<Spectator>>().iter(world).map(refused).sum();
     assert!(counted > 44, "{counted} moves and messages were refused");
-    let others = world.query_filtered::<&LinkTraffic, Without<Spectator>>().iter(world).map(refused).sum::<u64>();
+    let others =
+        world.query_filtered::<&LinkTraffic, Without<Spectator>>().iter(world).map(refused).sum::<u64>();
     assert_eq!(others, 0);
     assert_eq!(world.resource::<Heard>().0, 0);
     let after: Vec<_> = ids.iter().map(|id| state(&mut game.server, *id)).collect();
