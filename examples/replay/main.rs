@@ -6,10 +6,6 @@
 //!   not.
 
 mod cli;
-mod controls;
-mod dressing;
-mod hud;
-mod scrubber;
 mod shot_view;
 mod summary;
 mod window;

@@ -39,6 +39,9 @@ const TESTED: Color = Color::srgb(0.35, 0.60, 1.0);
 const ON_SERVER: Color = Color::srgb(0.75, 0.75, 0.78);
 const SHOOTER: Color = Color::srgb(1.0, 0.85, 0.25);
 
+/// Line of the help.
+pub const HELP: &str = "X, Z  next and previous shot, explained    V  explanation on and off";
+
 /// The shot that is shown.
 #[derive(Resource, Default)]
 pub struct ShotView {

@@ -10,10 +10,9 @@ use bevy_unlag::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{
-    hud::{cause_name, refusal_name},
-    shot_view,
-};
+use unlag_examples::playback_view::hud::{cause_name, refusal_name};
+
+use crate::shot_view;
 
 /// Returns the object. `explained`: the setup of this build, if each shot is to be explained.
 ///

@@ -1,22 +1,15 @@
 //! Window of the replay.
 
 use bevy::prelude::*;
-use bevy_unlag::{
-    prelude::*,
-    record::{Playback, PlaybackCamera, PlaybackLookPlugin, PlaybackPlugin},
-};
+use bevy_unlag::record::Playback;
 use unlag_examples::{
     arena::{self, ArenaMap},
-    hero::Hero,
-    screen::{
-        self, WindowArgs,
-        scene::{camera, sun},
-    },
-    visuals,
+    playback_view::{self, hud::OwnHelp},
+    screen,
     weapon_set::WeaponSet,
 };
 
-use crate::{cli::Cli, controls, dressing, hud, scrubber, shot_view};
+use crate::{cli::Cli, shot_view};
 
 /// Creates the app.
 pub fn app(cli: &Cli, mut playback: Playback) -> App {
@@ -30,17 +23,10 @@ pub fn app(cli: &Cli, mut playback: Playback) -> App {
     let map = ArenaMap::find(&playback.setup().level).unwrap_or_default();
     app.insert_resource(map)
         .insert_resource(WeaponSet::All.arsenal())
+        .insert_resource(OwnHelp(vec![shot_view::HELP]))
         .insert_resource(shot_view::ShotView::new(cli.explain))
         .insert_resource(playback)
-        .add_plugins((PlaybackPlugin, PlaybackLookPlugin::<Soldier>::default()))
-        .add_plugins((PlaybackLookPlugin::<Hero>::default(), visuals::plugin))
-        .add_plugins((dressing::plugin, controls::plugin, hud::plugin, scrubber::plugin, shot_view::plugin))
-        .add_systems(Startup, (arena::spawn, spawn_scene));
+        .add_plugins((playback_view::plugin, shot_view::plugin))
+        .add_systems(Startup, arena::spawn);
     app
-}
-
-fn spawn_scene(window: Res<WindowArgs>, mut commands: Commands) {
-    commands.spawn(sun(!window.plain, 60.0));
-    let above = Transform::from_xyz(0.0, 15.0, 25.0).looking_at(Vec3::ZERO, Vec3::Y);
-    commands.spawn((PlaybackCamera::default(), camera(window.plain, 75.0, above)));
 }

@@ -76,6 +76,9 @@ pub enum Command {
             value_parser = clap::value_parser!(u64).range(1..=64),
         )]
         players: u64,
+        /// Watch the match without taking part in it. With --headless, print what was seen as one JSON object.
+        #[arg(long, conflicts_with = "matchmaker")]
+        spectate: bool,
         /// Run without a window: a script plays, and a table is printed.
         #[arg(long)]
         headless: bool,

@@ -6,6 +6,7 @@
 //! * `shooter server`, `shooter client --connect ADDR`: a match of separate processes.
 //! * `shooter server --key KEY`, `shooter client --token TOKEN`: the same with connect tokens.
 //! * `shooter client --matchmaker URL`: asks a matchmaker for a match, such as the example `matchmaker`.
+//! * `shooter server --spectators 100`, `shooter client --connect ADDR --spectate`: watches a match without a pawn.
 //! * `shooter admin --socket FILE players`: asks a server that was started with `--admin FILE`.
 //! * `shooter --headless`: scripted players fight without a window, and a table is printed.
 
@@ -14,6 +15,7 @@ mod effects;
 mod hud;
 mod marker_visuals;
 mod panel;
+mod spectate;
 mod view;
 mod window;
 
@@ -39,6 +41,7 @@ use unlag_examples::{
     recording,
     screen::{self, WindowArgs},
     scripted_player::{self, ScriptedPlayer},
+    spectating,
     stepped_match::{self, MatchOptions},
     udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread},
     weapon_set::WeaponSet,
@@ -60,6 +63,20 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
             &udp_match::play_by_matchmaker(&url, players, play.seconds, play.conditions()?, play.seed),
             &play,
         )),
+        Some(Command::Client { connect, token, spectate: true, headless, window, play, .. }) => {
+            let token = match (&token, connect) {
+                (Some(file), _) => dedicated::read_token(file)?,
+                (None, address) => {
+                    let server = connection::parse_address(&address.unwrap_or_default())?;
+                    spectating::development_token(server, connection::random_client_id())?
+                }
+            };
+            if headless {
+                spectate::headless(token, &play)
+            } else {
+                spectate::in_window(token, &play, &window)
+            }
+        }
         Some(Command::Client { connect, token, matchmaker, headless, window, play, .. }) => {
             let (client, redial) = match (&token, matchmaker, connect) {
                 (Some(file), ..) => (dedicated::read_token(file)?, ReconnectPolicy::never()),

@@ -9,7 +9,7 @@ use std::{
 
 use bevy_unlag::{
     guard::{ConnectTokenRequest, ServerKey, ServerKeys},
-    net::FastClockRule,
+    net::{FastClockRule, SpectatorConfig},
     prelude::{ServerAccess, TokenClient},
     rewind::RewindMode,
 };
@@ -25,7 +25,7 @@ use crate::{
     connection::{self, DEFAULT_PORT, PROTOCOL_ID},
     logs::{LogFormat, ServerLogs},
     operation::{Operation, read_keys},
-    recording, udp_match,
+    recording, spectating, udp_match,
 };
 
 /// Options of a dedicated server.
@@ -58,6 +58,15 @@ pub struct ServeArgs {
     /// repeated.
     #[arg(long, value_name = "ADDR", requires = "key")]
     pub public: Vec<String>,
+    /// Number of spectators that may watch at once: clients with `--spectate`, or with a token for it. Without it there
+    /// are none.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub spectators: Option<u16>,
+    /// Time by which spectators are behind, so that they cannot help a player.
+    #[arg(
+        long, value_name = "SECONDS", default_value_t = 30.0, requires = "spectators", value_parser = delay,
+    )]
+    pub spectator_delay: f64,
     /// Number of players that may play at once. Further clients are refused because the server is full.
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub max_players: u16,
@@ -101,6 +110,9 @@ pub struct TokenArgs {
     /// Time within which a client can join with the token, in seconds.
     #[arg(long, default_value_t = 30.0, value_parser = lifetime)]
     pub lifetime: f64,
+    /// The client may watch the match and not play: see `shooter client --spectate`.
+    #[arg(long)]
+    pub spectator: bool,
 }
 
 /// Options of a new key.
@@ -148,6 +160,10 @@ impl From<OnOff> for RewindMode {
     }
 }
 
+fn delay(text: &str) -> Result<f64, String> {
+    args::number(text, 0.0, 3_600.0)
+}
+
 fn lifetime(text: &str) -> Result<f64, String> {
     args::number(text, 1.0, 3_600.0)
 }
@@ -179,7 +195,12 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
     let admin = args.admin.as_ref().map(AdminPlugin::open).transpose().map_err(|error| error.to_string())?;
     let match_time = args.match_seconds.map(Duration::from_secs_f64);
     let record = args.record.as_deref().map(recording::writable).transpose()?;
-    let operation = Operation { key_file: args.key.clone(), admin, match_time, record };
+    let spectators = args.spectators.map(|most| SpectatorConfig {
+        max_spectators: most.into(),
+        delay: Duration::from_secs_f64(args.spectator_delay),
+        ..SpectatorConfig::default()
+    });
+    let operation = Operation { key_file: args.key.clone(), admin, match_time, record, spectators };
     udp_match::serve(args.port, &access, options, metrics, operation, |port| {
         if access.keys.is_development() {
             say(format_args!(
@@ -213,6 +234,7 @@ pub fn write_token(args: &TokenArgs) -> Result<(), String> {
         lifetime,
         server_id: args.server_id.clone(),
         match_id: args.match_id.clone(),
+        data: if args.spectator { spectating::ROLE.to_vec() } else { Vec::new() },
         ..ConnectTokenRequest::new(id, server, PROTOCOL_ID)
     };
     let token = request.issue(keys.newest()).map_err(|error| error.to_string())?;

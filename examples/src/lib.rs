@@ -12,6 +12,7 @@
 //! * [`udp_match`]: a match over UDP, one thread per app; [`app_threads`]: those threads; [`reconnect`]:
 //!   reconnection of its clients.
 //! * [`recording`]: recordings of matches, and what a replay compares with them.
+//! * [`spectating`]: spectators: who may watch, and a client that does.
 //! * [`match_report`]: the table and the JSON report of a match; [`match_end`]: why a client's match ended.
 //! * [`death_report`]: why a player died, told by the server.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
@@ -20,6 +21,7 @@
 //! * [`matchmaking`]: requests to a matchmaker, over HTTP ([`http_client`]); [`matchmaker`]: one that takes them.
 //! * [`logs`]: log settings.
 //! * `visuals` (feature `window`): how the shooter draws its arena and its pawns.
+//! * `playback_view` (feature `window`): the view of a playback, of the replay and of spectators.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
 //! * [`kart`]: a kart race that does not use the shooter.
 //! * [`teleport`]: a study of four teleport implementations, without the shooter and without a network.
@@ -44,6 +46,8 @@ pub mod match_rules;
 pub mod matchmaker;
 pub mod matchmaking;
 pub mod operation;
+#[cfg(feature = "window")]
+pub mod playback_view;
 pub mod reconnect;
 pub mod recording;
 pub mod rules;
@@ -51,6 +55,7 @@ pub mod rules;
 pub mod screen;
 pub mod scripted_player;
 pub mod shot_stats;
+pub mod spectating;
 pub mod stepped_match;
 pub mod teleport;
 pub mod udp_match;

@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag::{
     core::Wire,
-    net::{MessageRules, PlayerReturned, RestartMatch},
+    net::{MessageRules, PlayerReturned, RestartMatch, Spectator},
     prelude::*,
 };
 use bevy_unlag_server::{AdminAnswer, AdminCommand, AdminRequest};
@@ -89,7 +89,7 @@ fn answer_map(
 fn answer_say(
     mut requests: MessageReader<AdminRequest>,
     mut answers: MessageWriter<AdminAnswer>,
-    players: Query<(), (With<ClientOf>, With<Connected>)>,
+    players: Query<(), (With<ClientOf>, With<Connected>, Without<Spectator>)>,
     mut everyone: Outbox<OperatorText>,
 ) {
     for AdminRequest { id, command } in requests.read() {

@@ -9,7 +9,7 @@ use std::{
 use bevy::prelude::*;
 use bevy_unlag::{
     guard::{KeyError, RotateKeys, ServerKeys},
-    net::Shutdown,
+    net::{Shutdown, Spectator, SpectatorConfig},
     prelude::PlayerScore,
 };
 use bevy_unlag_server::{AdminPlugin, ReloadSettings};
@@ -19,7 +19,7 @@ use lightyear::prelude::{
     server::{ClientOf, Server},
 };
 
-use crate::{maps, recording};
+use crate::{maps, recording, spectating};
 
 /// Target of log lines, the same as for the other lines about the server.
 pub(crate) const SERVER: &str = "bevy_unlag::server";
@@ -43,6 +43,8 @@ pub struct Operation {
     pub match_time: Option<Duration>,
     /// File that the match is recorded into.
     pub record: Option<PathBuf>,
+    /// Settings for spectators, if there may be any.
+    pub spectators: Option<SpectatorConfig>,
 }
 
 impl Operation {
@@ -65,6 +67,9 @@ impl Operation {
         }
         if let Some(file) = self.record {
             recording::record(app, file, recording::REAL_TIME);
+        }
+        if let Some(config) = self.spectators {
+            spectating::admit(app, config);
         }
         app.add_systems(Update, end_match.run_if(resource_exists::<MatchClock>));
     }
@@ -138,7 +143,7 @@ impl MatchClock {
 
 fn end_match(
     time: Res<Time<Real>>,
-    players: Query<(), (With<ClientOf>, With<Connected>)>,
+    players: Query<(), (With<ClientOf>, With<Connected>, Without<Spectator>)>,
     scores: Query<&PlayerScore>,
     mut clock: ResMut<MatchClock>,
     mut has_begun: Local<bool>,

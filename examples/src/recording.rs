@@ -47,9 +47,15 @@ struct PendingFile {
 /// Lets a server app record its match into a file. At most `queue` segments wait for the disk: [`REAL_TIME`] or
 /// [`STEPPED_TIME`].
 pub fn record(app: &mut App, file: PathBuf, queue: usize) {
-    app.add_plugins(RecordPlugin { game: GAME.to_owned(), queue, ..default() })
+    app.add_plugins(plugin(queue))
         .insert_resource(PendingFile { file, ticks: 0 })
         .add_systems(FixedLast, start.run_if(resource_exists::<PendingFile>));
+}
+
+/// Returns the plugin that records the shooter. At most `queue` segments wait for the disk.
+#[must_use]
+pub fn plugin(queue: usize) -> RecordPlugin {
+    RecordPlugin { game: GAME.to_owned(), queue, ..default() }
 }
 
 fn start(

@@ -6,12 +6,13 @@ use bevy::prelude::*;
 use bevy_unlag::{
     Character, CharacterPawn,
     movement::HasCapsule,
-    net::MatchRestarted,
+    net::{MatchRestarted, SpectatorConfig},
     prelude::*,
     weapons::{Dead, HealthPlugin, Respawn, RespawnDue, WeaponSystems},
 };
+use lightyear::netcode::TokenUserData;
 
-use crate::{arena, death_report, karts, maps, markers};
+use crate::{arena, death_report, karts, maps, markers, spectating};
 
 /// Time between a death and the end of the dead player's moves. Allows trades (mutual kills).
 const TRADE_WINDOW: Duration = Duration::from_millis(500);
@@ -60,13 +61,17 @@ pub fn full_loadout(arsenal: &Arsenal) -> Loadout {
     Loadout(arsenal.iter().map(|(id, _)| id).collect())
 }
 
-/// Spawns a soldier for a client that joins. A client whose pawn still waits for it gets that pawn instead.
+/// Spawns a soldier for a client that joins to play. A client whose pawn still waits for it gets that pawn instead.
 fn spawn_player<M: Character>(
     joined: On<PlayerJoined>,
     mut next: ResMut<NextPlayer>,
-    arsenal: Res<Arsenal>,
+    (arsenal, spectators): (Res<Arsenal>, Option<Res<SpectatorConfig>>),
+    tokens: Query<&TokenUserData>,
     mut commands: Commands,
 ) {
+    if spectating::take_place(&joined, &tokens, spectators.as_deref(), &mut commands) {
+        return;
+    }
     let (id, place) = next.allocate();
     commands
         .spawn((

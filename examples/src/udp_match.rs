@@ -288,6 +288,8 @@ pub struct ConnectionMonitor {
     waited: Duration,
     last_frame: Instant,
     redial: ReconnectPolicy,
+    /// Whether it joins without a pawn.
+    is_spectator: bool,
     /// Notice for the player, if any.
     pub notice: Option<String>,
 }
@@ -298,7 +300,14 @@ impl ConnectionMonitor {
     pub fn new(server: SocketAddr, redial: ReconnectPolicy) -> Self {
         let now = Instant::now();
         let (joined_at, waited) = (None, Duration::ZERO);
-        Self { server, joined_at, last_ok: now, waited, last_frame: now, redial, notice: None }
+        let (last_ok, last_frame) = (now, now);
+        Self { server, joined_at, last_ok, waited, last_frame, redial, is_spectator: false, notice: None }
+    }
+
+    /// Creates a monitor of a spectator, which gets no pawn and does not reconnect.
+    #[must_use]
+    pub fn spectator(server: SocketAddr) -> Self {
+        Self { is_spectator: true, ..Self::new(server, ReconnectPolicy::never()) }
     }
 
     /// Returns the time since the client got its pawn.
@@ -347,7 +356,7 @@ impl ConnectionMonitor {
         let connected =
             world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
         let pawn = world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).next().is_some();
-        if connected && pawn {
+        if connected && (pawn || self.is_spectator) {
             self.joined_at = self.joined_at.or(Some(Instant::now()));
             (self.last_ok, self.waited) = (Instant::now(), Duration::ZERO);
             if self.redial.mark_playing() && self.notice.as_deref() == Some(reconnect::RECONNECT_NOTICE) {

@@ -52,6 +52,7 @@ mod shooting_range;
 mod shot_messages;
 mod smoothing;
 mod snapshots;
+mod spectators;
 /// Quantiles, shared with the lab.
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../crates/unlag_lab/src/statistics.rs"]

@@ -8,6 +8,7 @@ use crate::{
     bandwidth::{Bandwidth, ServerMessages},
     messages::Side,
     protocol::BaseScheduleMessage,
+    spectators::Spectator,
     system_sets::{ReceiveSystems, SendSystems},
 };
 
@@ -29,7 +30,7 @@ type ClientLink = (Ref<'static, Connected>, &'static mut MessageSender<BaseSched
 
 fn send_schedules(
     mut mailbox: ResMut<BaseScheduleMailbox>,
-    mut links: Query<ClientLink, With<ClientOf>>,
+    mut links: Query<ClientLink, (With<ClientOf>, Without<Spectator>)>,
     mut bandwidth: ResMut<Bandwidth>,
     #[cfg(feature = "record")] mut recording: Option<ResMut<crate::record::MatchRecording>>,
 ) {

@@ -34,6 +34,8 @@
 //! * [`AddGameMessage`] registers a game's own messages with enforced [`MessageRules`]; [`Outbox`] sends
 //!   them, and [`Received`] delivers them.
 //! * `RecordPlugin`, with the feature `record`, records matches into files.
+//! * A [`Spectator`] watches without a pawn; with the feature `record` a `SpectatorServerPlugin` sends it the match, at
+//!   least a delay behind, and a `SpectatorPlugin` shows it.
 //! * [`Bandwidth`] counts the traffic of each class of message.
 //!
 //! # Example
@@ -75,7 +77,7 @@
 //! | `smoothing` | yes | Snapshots of pawns, clock synchronisation, pawn states and events. |
 //! | `rewind` | yes | The log of sent snapshots, by which rewind validates view times, and [`InterestPlugin`]. |
 //! | `weapons` | yes | Verdicts, tracers, projectiles, held weapons. |
-//! | `record` | no | `RecordPlugin`: recordings of matches on the server. |
+//! | `record` | no | `RecordPlugin`: recordings of matches on the server; spectators. |
 //!
 //! # In the book
 //!
@@ -144,6 +146,7 @@ mod shot_effects;
 mod smoothed_component;
 #[cfg(feature = "smoothing")]
 mod snapshots;
+mod spectators;
 mod system_sets;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod value_request;
@@ -200,6 +203,11 @@ pub use session::{FastClock, FastClockRecord, FastClockRule, FastClockStats};
 pub use smoothed_component::ReplicateSmoothed;
 #[cfg(feature = "smoothing")]
 pub use snapshots::{DroppedSnapshots, SnapshotWeight, UpdateInterval};
+pub use spectators::Spectator;
+#[cfg(feature = "record")]
+pub use spectators::{
+    SpectatorConfig, SpectatorPlugin, SpectatorServerPlugin, SpectatorStats, SpectatorStream,
+};
 pub use system_sets::NetSystems;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use value_request::ValueRequest;

@@ -34,6 +34,8 @@ bevy_unlag_core::named_enum! {
         GameUplink => "game, up",
         /// Downlink: a game's own messages.
         GameDownlink => "game, down",
+        /// Downlink: the stream of the recording for [`Spectator`](crate::Spectator)s.
+        Spectators => "spectators",
     }
 }
 

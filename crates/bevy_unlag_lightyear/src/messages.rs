@@ -35,7 +35,7 @@ pub use message_rules::{Delivery, GameMessageStats, MessageDirection, MessageLim
 pub(crate) use message_types::GameMessageTypes;
 use message_types::{MessageTypeIndex, MessageValidator};
 pub use outbox::Outbox;
-use reliable_queue::ReliableSendQueue;
+pub(crate) use reliable_queue::ReliableSendQueue;
 
 use crate::system_sets::{NetSystems, ReceiveSystems, SendSystems};
 

@@ -12,6 +12,7 @@ use crate::{
     budget::SnapshotSendQueue,
     possession::OfferedTo,
     protocol::{MoveAckMessage, MoveMessage},
+    spectators::Spectator,
     system_sets::{ReceiveSystems, SendSystems},
 };
 
@@ -62,7 +63,7 @@ fn send_moves(
 /// Delivers moves to the pawn that the sender owns by [`ControlledBy`]. A move packet names no pawn, so a
 /// client cannot move another one.
 fn deliver_moves(
-    mut links: Query<(Entity, &mut MessageReceiver<MoveMessage>), With<ClientOf>>,
+    mut links: Query<(Entity, &mut MessageReceiver<MoveMessage>), (With<ClientOf>, Without<Spectator>)>,
     mut pawns: Query<(&ControlledBy, &mut IncomingMoves)>,
     mut offered: Query<(&OfferedTo, &mut IncomingMoves), Without<ControlledBy>>,
     mut bandwidth: ResMut<Bandwidth>,

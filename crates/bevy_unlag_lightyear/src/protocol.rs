@@ -11,7 +11,7 @@ use crate::{link::GameSpeed, message_class::MessageClass, model_index::ModelInde
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
-pub const PROTOCOL_VERSION: u32 = 17;
+pub const PROTOCOL_VERSION: u32 = 18;
 
 /// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may set its own number; client and server must agree.
@@ -102,6 +102,8 @@ pub(crate) struct SetupChannel;
 pub(crate) struct GameReliableChannel;
 /// A game's own unreliable messages, both ways: unordered.
 pub(crate) struct GameUnreliableChannel;
+/// The stream of the recording for spectators: ordered, reliable.
+pub(crate) struct SpectatorChannel;
 
 /// A message whose bytes another module encodes and decodes.
 pub(crate) trait OpaqueMessage: Send + Sync + 'static {
@@ -204,6 +206,8 @@ opaque_messages! { register_common:
     GameSpeedMessage: ServerToClient, Hello on ServerEventChannel;
     /// The schedule of a movement base; see [`BaseScheduleMailbox`](bevy_unlag_core::BaseScheduleMailbox).
     BaseScheduleMessage: ServerToClient, Hello on ServerEventChannel;
+    /// The next bytes of the stream of the recording.
+    SpectatorMessage: ServerToClient, Spectators on SpectatorChannel;
     /// A game's own reliable message, in the envelope of [`messages`](crate::messages).
     GameReliableMessage: Bidirectional;
     /// A game's own unreliable message, in the same envelope.
@@ -268,6 +272,12 @@ impl Plugin for UnlagProtocolPlugin {
         .add_direction(NetworkDirection::Bidirectional);
         app.add_channel::<GameUnreliableChannel>(unreliable(5.0))
             .add_direction(NetworkDirection::Bidirectional);
+        app.add_channel::<SpectatorChannel>(ChannelSettings {
+            mode: ChannelMode::OrderedReliable(resend),
+            priority: 5.0,
+            ..default()
+        })
+        .add_direction(NetworkDirection::ServerToClient);
 
         #[cfg(feature = "prediction")]
         register_prediction(app);

@@ -24,6 +24,7 @@ pub(crate) use moves::record_model;
 pub use recording::MatchRecording;
 pub use screen::{RecordScreenPlugin, ScreenRecording};
 pub use setup::current_record_setup;
+pub(crate) use setup::stream_setup;
 
 use crate::system_sets::{NetSystems, SendSystems};
 

@@ -11,7 +11,7 @@ use crate::{
     messages, net_ids, packet_order,
     parking::ParkingPlugin,
     plugin_order::PluginOrder,
-    replication_queue, session,
+    replication_queue, session, spectators,
     system_sets::SendSystems,
     visibility,
 };
@@ -53,6 +53,7 @@ impl Plugin for UnlagServerNetPlugin {
         app.add_plugins(ServerGuardPlugin);
         messages::server_plugin(app);
         session::server_plugin(app);
+        spectators::server_plugin(app);
         budget::server_plugin(app);
         packet_order::server_plugin(app);
         replication_queue::server_plugin(app);

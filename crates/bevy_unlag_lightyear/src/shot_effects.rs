@@ -25,6 +25,7 @@ use crate::{
     protocol::{
         ClassifiedMessage, ProjectileEndMessage, ProjectileLaunchMessage, TracerMessage, VerdictMessage,
     },
+    spectators::Spectator,
     system_sets::{ReceiveSystems, SendSystems},
     visibility::ComponentFilters,
 };
@@ -47,7 +48,7 @@ type Link = (
 
 fn send(
     mut pawns: Query<(Entity, Option<&ControlledBy>, Option<&FormerPlayer>, &mut OutgoingShotMessages)>,
-    mut links: Query<Link, With<ClientOf>>,
+    mut links: Query<Link, (With<ClientOf>, Without<Spectator>)>,
     (filters, flights): (Res<ComponentFilters>, Option<Res<ProjectilesInFlight>>),
     mut bandwidth: ResMut<Bandwidth>,
     #[cfg(feature = "record")] mut recording: Option<ResMut<crate::record::MatchRecording>>,

@@ -17,6 +17,7 @@
 //!   up to the cut, and one that is damaged is read around the damage.
 //! * A [`Segment`] is what one chunk contains; it needs no other. A [`PlayerScreen`] is what one player's screen had
 //!   received: it gives the pose of each pawn at any view time, bit for bit as the live screen drew it.
+//! * A [`StreamChunk`] is a chunk on its way to spectators, whose [`Playback`] grows while the match goes on.
 //! * A [`Playback`] shows a match in an app with a [`PlaybackPlugin`]: it spawns and poses pawns that the game dresses,
 //!   from a free camera, behind a player or through its eyes, at any speed. A [`MatchIndex`] lists what happens.
 //! * Updates and inputs are packed by [`Wire`](bevy_unlag_core::Wire), exactly as they were sent.
@@ -68,6 +69,7 @@ mod roster;
 mod screen;
 mod segment;
 mod setup;
+mod stream;
 mod worker;
 
 pub use chunk::{ChunkHeader, ChunkKind, MAX_CHUNK_BYTES};
@@ -88,6 +90,7 @@ pub use roster::{MAX_ROSTER, PlayerNumber, RecordedPawn, RecordedPlayer, Roster,
 pub use screen::PlayerScreen;
 pub use segment::{MAX_SEGMENT_TICKS, Segment};
 pub use setup::{RecordDifference, RecordSetup, RecordedSampler};
+pub use stream::{StreamChunk, StreamReader};
 pub use worker::RecorderStats;
 
 /// First bytes of every file.

@@ -1,6 +1,7 @@
 //! Playback of a recording: time, view, and the poses of all pawns.
 
 mod camera;
+mod live;
 mod look;
 mod pawns;
 mod plugin;
@@ -34,6 +35,7 @@ use crate::{
     segment::Segment,
     setup::RecordSetup,
 };
+use live::Live;
 use window::{Window, undrawn};
 
 /// Source of the bytes of a recording.
@@ -95,6 +97,8 @@ pub struct Playback {
     indexed: usize,
     error: Option<String>,
     happened: Vec<(Tick, Entry)>,
+    /// What only a playback of a stream has.
+    live: Option<Live>,
 }
 
 impl fmt::Debug for Playback {
@@ -134,11 +138,18 @@ impl Playback {
         let recording = Recording::read(Box::new(source) as Box<dyn Source>)?;
         recording.check(own)?;
         let (first, last) = recording.span().ok_or(RecordError::Empty)?;
-        let mut this = Self {
+        let mut this = Self::of(recording, first, f64::from(last.since(first).max(0)));
+        this.load()?;
+        Ok(this)
+    }
+
+    /// Creates a paused playback that has loaded nothing yet.
+    fn of(recording: Recording<Box<dyn Source>>, first: Tick, length: f64) -> Self {
+        Self {
             recording,
             screens: Vec::new(),
             first,
-            length: f64::from(last.since(first).max(0)),
+            length,
             at: 0.0,
             is_playing: false,
             speed: 1.0,
@@ -151,9 +162,8 @@ impl Playback {
             indexed: 0,
             error: None,
             happened: Vec::new(),
-        };
-        this.load()?;
-        Ok(this)
+            live: None,
+        }
     }
 
     /// Adds a recording that a player made of its own screen, so that first person shows each of its frames as it was.
@@ -230,7 +240,7 @@ impl Playback {
 
     /// Lets time pass. At the end of the recording it starts again.
     pub fn play(&mut self) {
-        if self.at >= self.length {
+        if self.at >= self.length && self.live.is_none() {
             self.seek(ViewTime::at(self.first));
         }
         self.is_playing = true;
@@ -238,6 +248,7 @@ impl Playback {
 
     /// Stops time.
     pub fn pause(&mut self) {
+        self.leave_live();
         self.is_playing = false;
     }
 
@@ -250,13 +261,14 @@ impl Playback {
     /// Sets the speed, clamped to [`SPEEDS`](Self::SPEEDS).
     pub fn set_speed(&mut self, speed: f32) {
         if speed.is_finite() {
+            self.leave_live();
             self.speed = speed.clamp(Self::SPEEDS.0, Self::SPEEDS.1);
         }
     }
 
     /// Pauses, and goes forward or back by whole ticks, to the end of a tick.
     pub fn step(&mut self, ticks: i32) {
-        self.is_playing = false;
+        self.pause();
         let from = if ticks > 0 { self.at.floor() } else { self.at.ceil() };
         self.go_to(from + f64::from(ticks));
     }
@@ -264,6 +276,7 @@ impl Playback {
     /// Jumps to a moment, clamped to the recording. Costs the decoding of some seconds: a few milliseconds.
     pub fn seek(&mut self, time: ViewTime) {
         let ticks = f64::from(time.tick.since(self.first)) + f64::from(time.fraction) / 256.0;
+        self.leave_live();
         self.at = ticks.clamp(0.0, self.length);
         self.happened.clear();
         self.load_or_stop();
@@ -282,14 +295,16 @@ impl Playback {
     /// Lets time pass by seconds of real time, if it is playing. [`PlaybackPlugin`] calls it in each frame.
     pub fn advance(&mut self, seconds: f64) {
         if self.is_playing && seconds > 0.0 {
-            self.go_to(self.at + seconds * f64::from(self.speed) / f64::from(self.sampler().tick_seconds));
-            self.is_playing = self.is_playing && self.at < self.length;
+            let ticks = seconds * f64::from(self.speed) / f64::from(self.sampler().tick_seconds);
+            self.go_to(self.at + self.paced(ticks));
+            self.is_playing = self.is_playing && (self.at < self.length || self.live.is_some());
         }
     }
 
     fn go_to(&mut self, ticks: f64) {
         let (from, before) = (self.at, self.time().tick);
         self.at = ticks.clamp(0.0, self.length);
+        self.skip_gap();
         self.load_or_stop();
         if self.at > from && self.at - from <= Self::MOST_PASSED {
             let passed = self.window.happened(before, self.time().tick);

@@ -12,6 +12,7 @@ use crate::{
     roster::{PlayerNumber, Roster, RosterChange},
     segment::SegmentWriter,
     setup::RecordSetup,
+    stream::StreamChunk,
     worker::{Command, RecorderStats, Worker},
 };
 
@@ -32,11 +33,13 @@ pub struct RecorderConfig {
     /// Most segments that wait for the thread. Default: 16. Raising it bridges longer pauses of a disk and costs up to
     /// 256 KiB each.
     pub queue: usize,
+    /// Whether [`MatchRecorder::take_stream`] returns the segments as well. Default: false.
+    pub stream: bool,
 }
 
 impl Default for RecorderConfig {
     fn default() -> Self {
-        Self { segment_ticks: 128, ring_ticks: 0, ring_bytes: 64 << 20, queue: 16 }
+        Self { segment_ticks: 128, ring_ticks: 0, ring_bytes: 64 << 20, queue: 16, stream: false }
     }
 }
 
@@ -174,6 +177,13 @@ impl MatchRecorder {
     #[must_use]
     pub fn is_finished(&mut self) -> bool {
         self.worker.end()
+    }
+
+    /// Removes and returns the segments that were compressed since the last call, oldest first, if
+    /// [`RecorderConfig::stream`] is set. At most 64 wait; beyond them the oldest are left out.
+    #[must_use]
+    pub fn take_stream(&mut self) -> Vec<StreamChunk> {
+        self.worker.take_stream()
     }
 
     /// Returns what has been written and what went wrong.

@@ -85,6 +85,26 @@ impl<R: Read + Seek> Recording<R> {
         })
     }
 
+    /// Creates a recording of which nothing has arrived yet.
+    pub(crate) fn of_stream(source: R, setup: RecordSetup) -> Self {
+        Self { source, setup, segments: Vec::new(), end: FileEnd::Cut, skipped_bytes: 0 }
+    }
+
+    /// Adds a segment that has arrived in the source, if it can follow on the others. Returns whether it does.
+    pub(crate) fn append(&mut self, place: SegmentPlace) -> bool {
+        let before = self.segments.last().map(|place| place.header);
+        let follows = place.header.kind == ChunkKind::Segment && scan::follows(before, &place.header);
+        if follows {
+            self.segments.push(place);
+        }
+        follows
+    }
+
+    /// Forgets the oldest segment and returns its place.
+    pub(crate) fn remove_oldest(&mut self) -> Option<SegmentPlace> {
+        (!self.segments.is_empty()).then(|| self.segments.remove(0))
+    }
+
     /// Returns the setup.
     #[must_use]
     pub fn setup(&self) -> &RecordSetup {

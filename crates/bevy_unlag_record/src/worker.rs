@@ -20,6 +20,7 @@ use crate::{
     recorder::RecorderConfig,
     ring::Ring,
     setup::RecordSetup,
+    stream::{StreamChunk, StreamQueue},
 };
 
 /// What a recorder has written, and what went wrong.
@@ -60,6 +61,7 @@ pub(crate) struct Worker {
     waiting: VecDeque<Command>,
     most_waiting: usize,
     stats: Arc<Mutex<RecorderStats>>,
+    stream: Option<Arc<Mutex<StreamQueue>>>,
 }
 
 impl Worker {
@@ -69,8 +71,9 @@ impl Worker {
     pub fn start(config: RecorderConfig) -> Self {
         let (sender, receiver) = sync_channel(config.queue.clamp(1, 16));
         let stats = Arc::new(Mutex::new(RecorderStats::default()));
-        let shared = Arc::clone(&stats);
-        let work = move || Files::new(config, shared).run(&receiver);
+        let stream = config.stream.then(Arc::<Mutex<StreamQueue>>::default);
+        let files = Files::new(config, Arc::clone(&stats), stream.clone());
+        let work = move || files.run(&receiver);
         let thread = thread::Builder::new().name("unlag_record".to_owned()).spawn(work);
         let thread = thread
             .inspect_err(|error| {
@@ -79,7 +82,7 @@ impl Worker {
             })
             .ok();
         let sender = thread.is_some().then_some(sender);
-        Self { sender, thread, waiting: VecDeque::new(), most_waiting: config.queue.max(1), stats }
+        Self { sender, thread, waiting: VecDeque::new(), most_waiting: config.queue.max(1), stats, stream }
     }
 
     /// Queues a command without waiting. Beyond the limit the oldest segment is left out.
@@ -112,6 +115,13 @@ impl Worker {
 
     pub fn stats(&self) -> RecorderStats {
         self.stats.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn take_stream(&self) -> Vec<StreamChunk> {
+        let take = |queue: &Arc<Mutex<StreamQueue>>| {
+            queue.lock().unwrap_or_else(PoisonError::into_inner).take().collect()
+        };
+        self.stream.as_ref().map(take).unwrap_or_default()
     }
 
     fn note(&self, change: impl FnOnce(&mut RecorderStats)) {
@@ -148,11 +158,16 @@ struct Files {
     file: Option<FileWriter>,
     ring: Ring,
     stats: Arc<Mutex<RecorderStats>>,
+    stream: Option<Arc<Mutex<StreamQueue>>>,
 }
 
 impl Files {
-    fn new(config: RecorderConfig, stats: Arc<Mutex<RecorderStats>>) -> Self {
-        Self { file: None, ring: Ring::new(config.ring_ticks, config.ring_bytes), stats }
+    fn new(
+        config: RecorderConfig,
+        stats: Arc<Mutex<RecorderStats>>,
+        stream: Option<Arc<Mutex<StreamQueue>>>,
+    ) -> Self {
+        Self { file: None, ring: Ring::new(config.ring_ticks, config.ring_bytes), stats, stream }
     }
 
     fn run(mut self, commands: &Receiver<Command>) {
@@ -197,6 +212,10 @@ impl Files {
             } else {
                 self.file = None;
             }
+        }
+        if let Some(stream) = &self.stream {
+            let chunk = StreamChunk::new(header, &bytes);
+            stream.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
         }
         self.ring.push(header, bytes);
     }

@@ -1,15 +1,20 @@
 //! Players who leave a match, reconnect to it, or join it late.
 
-use core::time::Duration;
+use core::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
 use bevy_unlag_testkit::Client as Frames;
 use lightyear::prelude::{Client, Disconnect};
 
 use super::{Match, MatchOptions, is_playing};
-use crate::{app, connection, scripted_player::ScriptedPlayer};
+use crate::{app, connection, scripted_player::ScriptedPlayer, spectating};
 
+/// First client id of spectators.
+const SPECTATORS: u64 = 20_000;
 /// Maximum number of retired client apps that are kept alive.
 const MAX_RETIRED_CLIENTS: usize = 16;
 
@@ -31,6 +36,26 @@ pub(super) fn new_client(
 }
 
 impl Match {
+    /// Joins a spectator over a link with these conditions. The server must admit spectators. Returns the index of its
+    /// app among the clients.
+    ///
+    /// # Errors
+    /// Returns one line when the connect token cannot be created.
+    pub fn add_spectator(&mut self, conditions: LinkConditions) -> Result<usize, String> {
+        let number = self.clients.len() as u64;
+        let id = SPECTATORS + number;
+        let mut app = spectating::client(self.options.server);
+        let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let token = spectating::development_token(address(connection::DEFAULT_PORT), id)?;
+        let sim = NetSim::new(self.options.seed ^ id << 20).with(conditions);
+        let (listener, from) = (self.listener, address(id as u16));
+        bevy_unlag_testkit::join_with_token(&mut self.server, listener, &mut app, token, from, sim);
+        bevy_unlag_testkit::finish(&mut app);
+        let (frame, now) = (self.options.frame(), self.now());
+        let due = now + frame.mul_f64(0.37 + 0.61 * number as f64 % 1.0);
+        Ok(self.add(app, Frames::new(frame, due)))
+    }
+
     /// Disconnects a player gracefully: the client sends a disconnect and its app continues without a
     /// connection.
     pub fn disconnect(&mut self, client: usize) {

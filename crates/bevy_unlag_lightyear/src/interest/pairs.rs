@@ -13,7 +13,7 @@ use super::{
     shaft::Memory,
     walls::Walls,
 };
-use crate::hidden_pawns::HiddenPawns;
+use crate::{hidden_pawns::HiddenPawns, spectators::Spectator};
 
 /// What is known of the sight of a pawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +87,7 @@ type Viewer = (Entity, &'static mut SightPairs, &'static mut HiddenPawns, Has<Se
 pub(super) fn choose_pairs(
     (config, rule, settling): (Res<InterestConfig>, Res<InterestRule>, Res<Settling>),
     (places, walls): (Res<Places>, Res<Walls>),
-    mut links: Query<Viewer, (With<ClientOf>, With<Connected>)>,
+    mut links: Query<Viewer, (With<ClientOf>, With<Connected>, Without<Spectator>)>,
     mut questions: ResMut<Questions>,
     mut stats: ResMut<InterestStats>,
 ) {

@@ -27,6 +27,7 @@ use crate::{
     message_class::MessageClass,
     parking::Published,
     protocol::{GameReliableChannel, GameReliableMessage, GameUnreliableChannel, GameUnreliableMessage},
+    spectators::Spectator,
     visibility::ComponentFilters,
 };
 
@@ -134,6 +135,7 @@ pub(super) struct LinkQuery {
     sees: Option<&'static ClientVisibility>,
     hidden: Option<&'static HiddenPawns>,
     budget: Option<&'static LinkBudget>,
+    is_spectator: Has<Spectator>,
 }
 
 impl LinkQueryItem<'_, '_> {
@@ -304,7 +306,8 @@ pub(super) fn send(
             }
             (MessageDirection::ToEveryone, MessageTarget::All | MessageTarget::About(_)) if server => {
                 for mut line in &mut links {
-                    if routes.sees(line.sees, line.hidden, target) {
+                    // A spectator is behind the match.
+                    if !line.is_spectator && routes.sees(line.sees, line.hidden, target) {
                         sender.give(kind, &mut line, bytes.clone());
                     }
                 }

@@ -44,7 +44,7 @@ pub(crate) struct ReliableSendQueue {
 
 impl ReliableSendQueue {
     /// Queues a reliable message unless `most` messages are waiting already. Returns whether it was queued.
-    pub(super) fn push(&mut self, bytes: Vec<u8>, most: usize) -> bool {
+    pub(crate) fn push(&mut self, bytes: Vec<u8>, most: usize) -> bool {
         let room = self.waiting() < most;
         if room {
             self.queue.push_back(bytes);
@@ -64,11 +64,17 @@ impl ReliableSendQueue {
         self.queue.len() + self.in_flight.len()
     }
 
+    /// Whether a message was not passed to lightyear yet.
+    #[cfg(feature = "record")]
+    pub(crate) fn has_queued(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
     pub(super) fn close(&mut self) {
         *self = Self { closed: true, ..default() };
     }
 
-    pub(super) fn refill(&mut self, rate: f32, passed: Duration) {
+    pub(crate) fn refill(&mut self, rate: f32, passed: Duration) {
         for credit in &mut self.credit {
             *credit = (*credit + rate * passed.as_secs_f32()).min(rate * BUDGET_SECONDS);
         }
@@ -77,7 +83,7 @@ impl ReliableSendQueue {
     /// Returns the next reliable message that may be sent now. At most one round trip of the rate is in
     /// flight: each message is retransmitted until it is acknowledged, and during an outage nothing else
     /// would be sent.
-    pub(super) fn next(&mut self, rate: f32, round_trip: Duration) -> Option<Vec<u8>> {
+    pub(crate) fn next(&mut self, rate: f32, round_trip: Duration) -> Option<Vec<u8>> {
         let window = rate * (round_trip.as_secs_f32() + BUDGET_SECONDS);
         let fits = self.in_flight.is_empty()
             || self.in_flight.len() < MAX_IN_FLIGHT && (self.bytes_in_flight as f32) < window;
@@ -125,6 +131,23 @@ impl ReliableSendQueue {
     }
 }
 
+impl ReliableSendQueue {
+    /// Takes over which messages lightyear has sent and which were acknowledged. `resent` gets the bytes of
+    /// retransmissions.
+    pub(crate) fn account(
+        &mut self,
+        sent: impl IntoIterator<Item = u16>,
+        acked: impl IntoIterator<Item = u16>,
+        mut resent: impl FnMut(usize),
+    ) {
+        if self.in_flight.is_empty() {
+            return;
+        }
+        sent.into_iter().for_each(|id| resent(self.left(id)));
+        acked.into_iter().for_each(|id| self.acked(id));
+    }
+}
+
 /// Reads from lightyear which messages were sent and acknowledged, and counts those that wait.
 pub(super) fn account(
     mut links: Query<(&Transport, &mut ReliableSendQueue, Option<&mut SnapshotSendQueue>), With<Link>>,
@@ -138,15 +161,12 @@ pub(super) fn account(
         let Some(channel) = transport.channel_send(ChannelKind::of::<GameReliableChannel>()) else {
             continue;
         };
-        for id in channel.messages_sent() {
-            let again = queue.left(id.0);
+        let (sent, acked) = (channel.messages_sent().iter(), channel.message_acks().iter());
+        queue.account(sent.map(|id| id.0), acked.map(|id| id.0), |again| {
             if let Some(snapshots) = &mut snapshots {
                 snapshots.spend(again);
             }
-        }
-        for id in channel.message_acks() {
-            queue.acked(id.0);
-        }
+        });
     }
 }
 

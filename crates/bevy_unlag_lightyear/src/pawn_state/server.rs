@@ -17,6 +17,7 @@ use crate::{
     pawn::ReplicatedPawn,
     pawn_event::EVENT,
     protocol::PawnStateMessage,
+    spectators::Spectator,
     system_sets::{NetSystems, SendSystems},
     visibility::ComponentFilters,
 };
@@ -108,7 +109,7 @@ fn send(
             &ClientVisibility,
             Option<&HiddenPawns>,
         ),
-        (With<ClientOf>, With<Connected>),
+        (With<ClientOf>, With<Connected>, Without<Spectator>),
     >,
     mut bandwidth: ResMut<Bandwidth>,
 ) {

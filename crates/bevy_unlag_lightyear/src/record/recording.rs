@@ -10,7 +10,7 @@ use bevy_unlag_record::{
 use bevy_unlag_weapons::ShotJournal;
 use lightyear::prelude::PeerId;
 
-use super::{RecordPlugin, sent_rows::SentRows, setup::current_record_setup};
+use super::{RecordPlugin, sent_rows::SentRows, setup::stream_setup};
 
 /// Target of log lines.
 const TARGET: &str = "bevy_unlag::record";
@@ -47,6 +47,8 @@ pub struct MatchRecording {
     /// Recorders whose threads still write.
     ending: Vec<MatchRecorder>,
     is_file_wanted: bool,
+    /// Whether spectators need the recording, whatever becomes of files.
+    is_streaming: bool,
     players: HashMap<PeerId, PlayerNumber>,
     names: HashMap<PeerId, String>,
     pub(super) links: EntityHashMap<PlayerNumber>,
@@ -62,6 +64,7 @@ impl MatchRecording {
             recorder: None,
             ending: Vec::new(),
             is_file_wanted: false,
+            is_streaming: false,
             players: HashMap::new(),
             names: HashMap::new(),
             links: EntityHashMap::default(),
@@ -95,7 +98,7 @@ impl MatchRecording {
         self.names.insert(player, name.into());
     }
 
-    /// Returns whether a file or the ring is being recorded.
+    /// Returns whether a file, the ring or the stream for spectators is being recorded.
     #[must_use]
     pub fn is_recording(&self) -> bool {
         self.recorder.is_some()
@@ -112,8 +115,23 @@ impl MatchRecording {
         self.recorder.as_mut()
     }
 
+    /// Records from the next frame on, for spectators.
+    pub(crate) fn keep_streaming(&mut self) {
+        self.is_streaming = true;
+    }
+
+    /// Returns the names of the game and the level.
+    pub(super) fn names(&self) -> (String, String) {
+        (self.config.game.clone(), self.config.level.clone())
+    }
+
+    /// Returns whether it records without a file, too.
+    fn is_kept(&self) -> bool {
+        self.is_streaming || !self.config.ring.is_zero()
+    }
+
     pub(super) fn has_requests(&self) -> bool {
-        !self.requests.is_empty() || self.recorder.is_none() && !self.config.ring.is_zero()
+        !self.requests.is_empty() || self.recorder.is_none() && self.is_kept()
     }
 
     pub(super) fn number_of(&mut self, peer: PeerId) -> PlayerNumber {
@@ -170,11 +188,7 @@ impl MatchRecording {
 
 /// Fulfils the game's requests.
 pub(super) fn start(world: &mut World) {
-    let setup = {
-        let level = &world.resource::<MatchRecording>().config;
-        let (game, level) = (level.game.clone(), level.level.clone());
-        current_record_setup(world, game, level)
-    };
+    let setup = stream_setup(world);
     let tick = world.resource::<SimulationRate>().tick.as_secs_f64().max(1e-4);
     let mut recording = world.resource_mut::<MatchRecording>();
     let recording = &mut *recording;
@@ -185,11 +199,13 @@ pub(super) fn start(world: &mut World) {
             segment_ticks: ticks(recording.config.segment).max(1),
             ring_ticks: ticks(recording.config.ring),
             queue: recording.config.queue,
+            stream: recording.is_streaming,
             ..RecorderConfig::default()
         };
         recording.recorder.get_or_insert_with(|| MatchRecorder::new(setup.clone(), config));
     };
-    if has_ring {
+    let is_kept = recording.is_kept();
+    if is_kept {
         begin(recording);
     }
     for request in core::mem::take(&mut recording.requests) {
@@ -218,7 +234,7 @@ pub(super) fn start(world: &mut World) {
             Request::SaveRing(_) => warn!(target: TARGET, "there is no ring to save: set RecordPlugin::ring"),
         }
     }
-    if !has_ring
+    if !is_kept
         && !recording.is_file_wanted
         && let Some(mut recorder) = recording.recorder.take()
     {

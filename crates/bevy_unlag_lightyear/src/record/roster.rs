@@ -11,7 +11,7 @@ use lightyear::{
 };
 
 use super::MatchRecording;
-use crate::{model_index::ModelIndex, parking::Published};
+use crate::{model_index::ModelIndex, parking::Published, spectators::Spectator};
 
 type Pawn = (
     &'static NetId,
@@ -22,7 +22,7 @@ type Pawn = (
     Option<&'static ControlledBy>,
 );
 
-type PlayerLink = (With<ClientOf>, With<Connected>, Without<HostClient>);
+type PlayerLink = (With<ClientOf>, With<Connected>, Without<HostClient>, Without<Spectator>);
 
 /// Records which players and pawns are there, before anything of them is sent.
 pub(super) fn follow(

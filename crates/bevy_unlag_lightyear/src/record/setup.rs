@@ -7,11 +7,18 @@ use bevy_unlag_core::PoseSampler;
 use bevy_unlag_record::{RecordSetup, RecordedSampler};
 use bevy_unlag_weapons::Arsenal;
 
+use super::MatchRecording;
 use crate::{
     models::{NetModels, current_setup},
     protocol::{PROTOCOL_VERSION, ProtocolVersion},
     session::registry_hash,
 };
+
+/// Returns the setup with which a stream begins, of the level as it is now.
+pub(crate) fn stream_setup(world: &mut World) -> RecordSetup {
+    let (game, level) = world.resource::<MatchRecording>().names();
+    current_record_setup(world, game, level)
+}
 
 /// Returns the setup of this app, as it is recorded, and as a reader compares it with that of a file. The level has to
 /// be there: its hash is of the colliders of this moment.

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{
     bandwidth::Bandwidth, budget::SnapshotSendQueue, hidden_pawns::HiddenPawns, message_class::MessageClass,
-    parking::Published, protocol::SnapshotMessage, system_sets::SendSystems, visibility::ComponentFilters,
+    parking::Published, protocol::SnapshotMessage, spectators::Spectator, system_sets::SendSystems,
+    visibility::ComponentFilters,
 };
 
 /// On a server's pawn: its player is about to leave it. The player's client gets its snapshots already, to show
@@ -122,7 +123,7 @@ fn publish(
             &ClientVisibility,
             Option<&mut HiddenPawns>,
         ),
-        (With<ClientOf>, With<Connected>),
+        (With<ClientOf>, With<Connected>, Without<Spectator>),
     >,
     mut logs: Query<(&ControlledBy, &mut SentSnapshots)>,
     mut bandwidth: ResMut<Bandwidth>,

@@ -89,6 +89,13 @@ impl Window {
         Ok(())
     }
 
+    /// Follows the removal of the oldest segment of the recording.
+    pub fn shift(&mut self) {
+        self.segments.retain(|(at, _)| *at > 0);
+        self.segments.iter_mut().for_each(|(at, _)| *at -= 1);
+        self.range = self.range.start.saturating_sub(1)..self.range.end.saturating_sub(1);
+    }
+
     pub fn generation(&self) -> u32 {
         self.generation
     }

@@ -99,7 +99,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Returns whether a segment can follow on another one.
-fn follows(before: Option<ChunkHeader>, header: &ChunkHeader) -> bool {
+pub(super) fn follows(before: Option<ChunkHeader>, header: &ChunkHeader) -> bool {
     let is_ordered = header.last.since(header.first) >= 0;
     is_ordered
         && before

@@ -8,7 +8,7 @@ use lightyear_guard::{KickReason, Kicked};
 use super::histogram::{Histogram, REWIND_BOUNDS};
 
 /// Variants of [`KickReason`], in the order of [`kick_index`].
-pub(super) const KICKS: [&str; 9] = [
+pub(super) const KICKS: [&str; 10] = [
     "InvalidPackets",
     "Flood",
     "Replaced",
@@ -18,6 +18,7 @@ pub(super) const KICKS: [&str; 9] = [
     "QueueOverflow",
     "FastClock",
     "Operator",
+    "Spectators",
 ];
 
 /// Variants of [`ShotResult`], in the order of [`verdict_index`].
@@ -81,6 +82,7 @@ fn kick_index(reason: KickReason) -> usize {
         KickReason::QueueOverflow => 6,
         KickReason::FastClock => 7,
         KickReason::Operator(_) => 8,
+        KickReason::Spectators => 9,
     }
 }
 
@@ -140,6 +142,7 @@ mod tests {
             KickReason::Shutdown,
             KickReason::QueueOverflow,
             KickReason::FastClock,
+            KickReason::Spectators,
             KickReason::Operator(KickText::new("camping (again)")),
         ] {
             let name = format!("{reason:?}");

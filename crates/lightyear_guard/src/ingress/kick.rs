@@ -58,6 +58,9 @@ pub enum KickReason {
         "time runs faster on this machine than on the server: close programs that change a game's speed"
     )]
     FastClock,
+    /// The server has as many spectators as it takes: `SpectatorConfig` of `bevy_unlag_lightyear`.
+    #[display("it has no place for another spectator: try again later")]
+    Spectators,
     /// Kicked by an operator, for instance by the admin command of `bevy_unlag_server`; the text is the operator's.
     #[display("by its operator: {_0}")]
     Operator(KickText),
@@ -65,6 +68,8 @@ pub enum KickReason {
 
 /// Number of [`KickReason::Operator`] among the reasons of the kind of [`KickReason::Game`].
 const OPERATOR: u16 = 256;
+/// Number of [`KickReason::Spectators`] among them.
+const SPECTATORS: u16 = 257;
 
 impl KickReason {
     /// Longest encoded reason, in bytes.
@@ -84,6 +89,7 @@ impl KickReason {
             Self::Shutdown => (5, 0),
             Self::QueueOverflow => (6, 0),
             Self::FastClock => (7, 0),
+            Self::Spectators => (2, SPECTATORS),
             Self::Operator(given) => {
                 text = given;
                 (2, OPERATOR)
@@ -104,6 +110,7 @@ impl KickReason {
             _ if !text.is_empty() => return None,
             (0, 0) => Self::InvalidPackets,
             (1, 0) => Self::Flood,
+            (2, SPECTATORS) => Self::Spectators,
             (2, number) => Self::Game(u8::try_from(number).ok()?),
             (3, 0) => Self::Replaced,
             (4, 0) => Self::Setup(SetupDifference::Configuration),
@@ -248,6 +255,7 @@ mod tests {
             KickReason::Shutdown,
             KickReason::QueueOverflow,
             KickReason::FastClock,
+            KickReason::Spectators,
             KickReason::Game(0),
             KickReason::Game(255),
             KickReason::Operator(KickText::default()),

@@ -179,6 +179,8 @@ named_enum! {
         Rate => "too many of a type",
         /// A game message that the game's own system rejected. No offence.
         Rejected => "rejected by the game",
+        /// A move or a game message of a spectator, which takes no part in the match. No offence.
+        Spectator => "from a spectator",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Keys and mouse.
 
+use crate::screen::{cursor::is_over_panel, ui::PanelRoot};
 use bevy::{
     input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll},
     picking::hover::Hovered,
@@ -9,7 +10,6 @@ use bevy_unlag::{
     core::{NetId, ViewTime},
     record::{Playback, PlaybackCamera, PlaybackView},
 };
-use unlag_examples::screen::{cursor::is_over_panel, ui::PanelRoot};
 
 /// Mouse sensitivity, in radians per pixel.
 const SENSITIVITY: f32 = 0.004;
@@ -19,20 +19,27 @@ const FLY: f32 = 9.0;
 const SPEEDS: [f32; 9] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 6.0, 8.0];
 
 /// Lines of the help.
-pub const HELP: [&str; 8] = [
+pub(super) const HELP: [&str; 7] = [
     "Space  play or pause          Left, Right  one tick (Shift: one second)",
     "Up, Down  speed, 0.05 to 8    Home, End  start and end",
     "1  free camera    2  third person    3  first person",
     "Tab, Shift+Tab  next and previous player",
     "PageDown, PageUp  next and previous mark",
-    "X, Z  next and previous shot, explained    V  explanation on and off",
     "W A S D, Q E  fly (Shift: fast)    right mouse  look    wheel  distance",
-    "H  this help    mouse on the bar below  any moment",
+    "L  back to live (spectators)    H  this help    mouse on the bar below  any moment",
 ];
 
 /// Controls the playback and the free camera.
-pub fn plugin(app: &mut App) {
-    app.add_systems(Update, (control_time, choose_view, jump_to_marks, turn, fly));
+pub(super) fn plugin(app: &mut App) {
+    let systems = (control_time, go_live, choose_view, jump_to_marks, turn, fly);
+    app.add_systems(Update, systems.run_if(resource_exists::<Playback>));
+}
+
+/// L goes back to the newest moment of a match that still goes on.
+fn go_live(keys: Res<ButtonInput<KeyCode>>, mut playback: ResMut<Playback>) {
+    if keys.just_pressed(KeyCode::KeyL) {
+        playback.go_live();
+    }
 }
 
 fn control_time(keys: Res<ButtonInput<KeyCode>>, mut playback: ResMut<Playback>) {

@@ -1,5 +1,6 @@
 //! Bodies and weapons of the recorded pawns.
 
+use crate::visuals::body::HiddenBody;
 use bevy::prelude::*;
 use bevy_unlag::{
     SoldierBody,
@@ -9,15 +10,16 @@ use bevy_unlag::{
     record::{IndexedShot, Playback, PlaybackPawn, PlaybackSystems, PlaybackView},
     weapons::{HeldWeapon, WeaponId},
 };
-use unlag_examples::visuals::body::HiddenBody;
 
 /// Shots before the moment among which the last one of each pawn is looked for.
 const RECENT: usize = 512;
 
 /// Dresses the pawns as the shooter does.
-pub fn plugin(app: &mut App) {
-    app.add_systems(Update, dress)
-        .add_systems(PostUpdate, (hold_weapons, hide_followed).before(PlaybackSystems::Pose));
+pub(super) fn plugin(app: &mut App) {
+    app.add_systems(Update, dress.run_if(resource_exists::<Playback>)).add_systems(
+        PostUpdate,
+        (hold_weapons, hide_followed).before(PlaybackSystems::Pose).run_if(resource_exists::<Playback>),
+    );
 }
 
 fn dress(

@@ -1,24 +1,30 @@
 //! Texts: time, speed, view, what the screen of the followed player shows, the last mark, and the keys.
 
+use super::controls::HELP;
+use crate::screen::{
+    LiveText, ShownIf,
+    ui::{DIM, TEXT, label, placed, shaded},
+};
 use bevy::prelude::*;
 use bevy_unlag::{
     prediction::CorrectionCause,
     record::{MatchIndex, Playback, PlaybackMark, PlaybackMarkKind, PlaybackView, ScreenSource},
     weapons::ShotRefusal,
 };
-use unlag_examples::screen::{
-    LiveText, ShownIf,
-    ui::{DIM, TEXT, label, placed, shaded},
-};
-
-use crate::controls::HELP;
 
 /// Ticks for which a mark is shown.
 const MARK_TICKS: i32 = 192;
 
+/// Lines of help beside those of the playback's own keys.
+#[derive(Resource, Default)]
+pub struct OwnHelp(pub Vec<&'static str>);
+
 /// Shows the texts.
-pub fn plugin(app: &mut App) {
-    app.insert_resource(ShowsHelp(true)).add_systems(Startup, spawn).add_systems(Update, toggle_help);
+pub(super) fn plugin(app: &mut App) {
+    app.init_resource::<OwnHelp>()
+        .insert_resource(ShowsHelp(true))
+        .add_systems(Startup, spawn)
+        .add_systems(Update, toggle_help);
 }
 
 #[derive(Resource)]
@@ -30,7 +36,7 @@ fn toggle_help(keys: Res<ButtonInput<KeyCode>>, mut shows: ResMut<ShowsHelp>) {
     }
 }
 
-fn spawn(mut commands: Commands) {
+fn spawn(own: Res<OwnHelp>, mut commands: Commands) {
     let status = (LiveText::new(&mut commands, status), label("", 16.0, TEXT), Pickable::IGNORE);
     let screen = (LiveText::new(&mut commands, screen), label("", 13.0, DIM), Pickable::IGNORE);
     let marks = (LiveText::new(&mut commands, last_mark), label("", 13.0, DIM), Pickable::IGNORE);
@@ -39,8 +45,8 @@ fn spawn(mut commands: Commands) {
     let shown = ShownIf::new(&mut commands, |shows: Res<ShowsHelp>| shows.0);
     let place = Node { right: px(12), top: px(12), row_gap: px(2), ..placed() };
     commands.spawn((Pickable::IGNORE, shown, shaded(place))).with_children(|help| {
-        for line in HELP {
-            help.spawn((label(line, 12.0, TEXT), Pickable::IGNORE));
+        for line in HELP.iter().chain(&own.0) {
+            help.spawn((label(*line, 12.0, TEXT), Pickable::IGNORE));
         }
     });
 }
@@ -51,7 +57,11 @@ fn status(playback: Res<Playback>) -> String {
         PlaybackView::ThirdPerson(pawn) => format!("behind {}", playback.name_of(pawn)),
         PlaybackView::FirstPerson(pawn) => format!("screen of {}", playback.name_of(pawn)),
     };
-    let playing = if playback.is_playing() { "playing" } else { "paused" };
+    let playing = match (playback.is_live(), playback.is_playing()) {
+        (true, _) => "LIVE",
+        (false, true) => "playing",
+        (false, false) => "paused",
+    };
     format!(
         "{:.2} s   tick {}   {playing} at {:.2} x   {view}",
         playback.seconds(),

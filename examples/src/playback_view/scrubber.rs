@@ -1,9 +1,12 @@
 //! Bar of the whole recording, with marks.
 
+use crate::screen::ui::{PanelRoot, placed, shaded, slider};
 use bevy::{picking::hover::Hovered, prelude::*};
-use bevy_unlag::record::{Playback, PlaybackMarkKind};
+use bevy_unlag::{
+    core::Tick,
+    record::{Playback, PlaybackMarkKind},
+};
 use std::collections::BTreeSet;
-use unlag_examples::screen::ui::{PanelRoot, placed, shaded, slider};
 
 /// Places along the bar that can have a mark of each kind.
 const PLACES: f64 = 800.0;
@@ -11,31 +14,32 @@ const PLACES: f64 = 800.0;
 const THUMB: f32 = 14.0;
 
 /// Shows the bar.
-pub fn plugin(app: &mut App) {
-    app.add_systems(Startup, spawn).add_systems(Update, add_marks);
+pub(super) fn plugin(app: &mut App) {
+    app.add_systems(Startup, spawn).add_systems(Update, add_marks.run_if(resource_exists::<Playback>));
 }
 
 /// Strip of the marks.
 #[derive(Component)]
 struct MarkStrip;
 
-fn spawn(playback: Res<Playback>, mut commands: Commands) {
+fn spawn(mut commands: Commands) {
     let place = Node { left: px(12), right: px(12), bottom: px(8), ..placed() };
     let strip = Node { height: px(10), margin: UiRect::right(px(THUMB)), ..default() };
-    let length = playback.duration().max(0.1) as f32;
     commands.spawn((PanelRoot, Hovered::default(), shaded(place))).with_children(|bar| {
         bar.spawn((MarkStrip, Pickable::IGNORE, strip));
         let names = "deaths red, corrections yellow, refusals violet, other marks blue";
-        slider(bar, names, (0.0, length), 2, value, set);
+        slider(bar, names, (0.0, 1.0), 4, value, set);
     });
 }
 
 fn value(playback: Res<Playback>) -> (f32, String) {
-    (playback.seconds() as f32, format!("{:.2} of {:.2} s", playback.seconds(), playback.duration()))
+    let (now, all) = (playback.seconds(), playback.duration());
+    ((now / all.max(1e-3)) as f32, format!("{now:.2} of {all:.2} s"))
 }
 
-fn set(In(seconds): In<f32>, mut playback: ResMut<Playback>) {
-    playback.seek_seconds(f64::from(seconds));
+fn set(In(share): In<f32>, mut playback: ResMut<Playback>) {
+    let seconds = f64::from(share) * playback.duration();
+    playback.seek_seconds(seconds);
 }
 
 fn colour(kind: &PlaybackMarkKind) -> (u8, Color) {
@@ -51,13 +55,22 @@ fn colour(kind: &PlaybackMarkKind) -> (u8, Color) {
 fn add_marks(
     playback: Res<Playback>,
     strip: Single<Entity, With<MarkStrip>>,
-    (mut shown, mut taken): (Local<usize>, Local<BTreeSet<(u8, u32)>>),
+    (mut shown, mut taken, mut of): (Local<usize>, Local<BTreeSet<(u8, u32)>>, Local<(Tick, Tick)>),
     mut commands: Commands,
 ) {
     let marks = playback.index().marks();
     let length = playback.duration().max(1e-3);
+    if *of != playback.span() {
+        // The match goes on: all marks move.
+        (*of, *shown) = (playback.span(), 0);
+        taken.clear();
+        commands.entity(*strip).despawn_children();
+    }
     for mark in &marks[(*shown).min(marks.len())..] {
-        let share = (playback.seconds_at(mark.tick) / length).clamp(0.0, 1.0);
+        let share = playback.seconds_at(mark.tick) / length;
+        if !(0.0..=1.0).contains(&share) {
+            continue;
+        }
         let (lane, colour) = colour(&mark.kind);
         // Marks at the same place are one.
         if !taken.insert((lane, (share * PLACES) as u32)) {
