@@ -8,7 +8,7 @@ use unlag_examples::app;
 use super::*;
 
 /// Public types without reflection, and the reason.
-const NOT_REFLECTED: [(&str, &str); 17] = [
+const NOT_REFLECTED: [(&str, &str); 18] = [
     ("BoundMessages", "type ids of lightyear's registries"),
     ("ClassBodies", "a map with a model of what `HitBoxes` and `LimbRig` of a pawn show"),
     ("ComponentFilters", "replicon's filter bits"),
@@ -25,6 +25,7 @@ const NOT_REFLECTED: [(&str, &str); 17] = [
     ("Outgoing", "a buffer of encoded messages that each frame empties"),
     ("ProjectilesInFlight", "validation state; `DrawnProjectile` has what clients see"),
     ("ScreenRecording", "as `MatchRecording`"),
+    ("SpectatorStream", "bytes that have arrived; its methods have the counters"),
     ("RewindTable", "a spatial index of recorded paths"),
 ];
 

@@ -14,11 +14,11 @@ pub(crate) fn register_types(app: &mut App) {
         ReplicatedPawn, RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf,
         SetupMismatch, Shutdown,
     }
-    app.register_type::<HiddenPawns>();
+    app.register_type::<HiddenPawns>().register_type::<Spectator>();
     #[cfg(feature = "rewind")]
     bevy_unlag_core::register_types! { app: AlwaysInSight, InterestConfig, InterestStats, SeesEverything }
     #[cfg(feature = "record")]
-    app.register_type::<RecordMark>();
+    app.register_type::<RecordMark>().register_type::<SpectatorConfig>().register_type::<SpectatorStats>();
     #[cfg(feature = "smoothing")]
     app.register_type::<DroppedSnapshots>()
         .register_type::<DroppedPawnChanges>()
