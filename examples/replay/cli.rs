@@ -20,6 +20,9 @@ pub struct Cli {
     /// With --json: why each shot counted or not.
     #[arg(long, requires = "json")]
     pub shots: bool,
+    /// Write a trace of the match into this file, without a window; `ui.perfetto.dev` and `chrome://tracing` open it.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub timeline: Option<PathBuf>,
     /// A player's recording of its own screen, by which first person shows each of its frames as it was.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub screen: Option<PathBuf>,

@@ -2,6 +2,7 @@
 //!
 //! * `replay FILE`: a window with a free camera, first person as each player's screen showed it, and third person;
 //!   pause, step, slow motion, and a scrubber with marks. H shows the keys.
+//! * `replay FILE --timeline OUT.json`: a trace for `ui.perfetto.dev`.
 //! * `replay FILE --json`: what happened, as one JSON object, without a window; with `--shots` why each shot counted or
 //!   not.
 
@@ -12,7 +13,7 @@ mod window;
 
 use std::{
     fs::File,
-    io::BufReader,
+    io::{BufReader, BufWriter},
     process::{ExitCode, Termination},
 };
 
@@ -20,7 +21,11 @@ use bevy_unlag::record::{Playback, PlaybackView, Recording};
 use bevy_unlag_server::say;
 use checked_ron::OneLine;
 use clap::Parser;
-use unlag_examples::{args::exit_code, recording, screen};
+use unlag_examples::{
+    args::exit_code,
+    recording, screen,
+    timeline::{TraceWriter, write_recording},
+};
 
 use cli::Cli;
 
@@ -36,6 +41,11 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
     if cli.json {
         let summary = summary::of(&mut recorded, &cli.file, cli.shots.then_some(&own));
         say(summary.map_err(|error| named(&error))?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(out) = &cli.timeline {
+        let events = write_timeline(&mut recorded, out).map_err(|error| format!("{}: {error}", OneLine::path(out)))?;
+        say(format_args!("{events} events written; open them in ui.perfetto.dev or chrome://tracing"));
         return Ok(ExitCode::SUCCESS);
     }
     screen::display("use --json to print what happened without a window")?;
@@ -55,6 +65,17 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
         });
     }
     Ok(window::app(cli, playback).run().report())
+}
+
+/// Writes a trace, and returns the number of its events.
+fn write_timeline(recorded: &mut Recording, out: &std::path::Path) -> Result<u64, String> {
+    let line = |error: &dyn core::fmt::Display| error.to_string();
+    let out = BufWriter::new(File::create(out).map_err(|error| line(&error))?);
+    let mut trace = TraceWriter::new(out).map_err(|error| line(&error))?;
+    write_recording(recorded, &mut trace).map_err(|error| line(&error))?;
+    let events = trace.events();
+    trace.finish().map_err(|error| line(&error))?;
+    Ok(events)
 }
 
 /// Adds a player's recording of its own screen. The pawn in it tells whose it is.

@@ -3,13 +3,17 @@
 mod bandwidth;
 mod debug_controls;
 mod readout;
+mod timeline;
 
 use bevy::prelude::*;
 use bevy_unlag::prediction::CorrectionCause;
-use unlag_examples::screen::{
-    ShownIf,
-    link_controls::{has_link, spawn_controls},
-    ui::{DIM, FONT, column, heading, label, left_panel, line, right_panel},
+use unlag_examples::{
+    hero::Hero,
+    screen::{
+        ShownIf,
+        link_controls::{has_link, spawn_controls},
+        ui::{DIM, FONT, column, heading, label, left_panel, line, right_panel},
+    },
 };
 
 /// Shows the statistics and the controls of the simulated link, and with `bandwidth` at first the table of
@@ -17,8 +21,10 @@ use unlag_examples::screen::{
 pub fn add(app: &mut App, bandwidth: bool) {
     app.add_plugins((readout::plugin, debug_controls::plugin))
         .insert_resource(bandwidth::ShowsTable(bandwidth))
-        .add_systems(Startup, (spawn, bandwidth::spawn))
-        .add_systems(Update, bandwidth::toggle);
+        .init_resource::<timeline::ShowsTimeline>()
+        .add_systems(Startup, (spawn, bandwidth::spawn, timeline::spawn))
+        .add_systems(Update, (bandwidth::toggle, timeline::toggle))
+        .add_plugins(unlag_examples::timeline::plugin::<Hero>);
 }
 
 fn spawn(mut commands: Commands) {

@@ -9,6 +9,7 @@
 //! * [`scripted_player`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
 //! * [`shot_stats`]: hits drawn by the client compared with hits confirmed by the server.
 //! * [`stepped_match`]: a match under stepped time; equal seeds give equal runs.
+//! * [`timeline`]: what became of each tick of a client, and traces of it for Perfetto.
 //! * [`udp_match`]: a match over UDP, one thread per app; [`app_threads`]: those threads; [`reconnect`]:
 //!   reconnection of its clients.
 //! * [`recording`]: recordings of matches, and what a replay compares with them.
@@ -58,6 +59,7 @@ pub mod shot_stats;
 pub mod spectating;
 pub mod stepped_match;
 pub mod teleport;
+pub mod timeline;
 pub mod udp_match;
 #[cfg(feature = "window")]
 pub mod visuals;

@@ -201,9 +201,9 @@ fn judge(
     }
 }
 
-fn draw(drawn: Res<DrawnViewTime>, mut timeline: ResMut<Timeline>) {
+fn draw(drawn: Option<Res<DrawnViewTime>>, mut timeline: ResMut<Timeline>) {
     if let Some(last) = timeline.ticks.back_mut() {
-        last.drawn = drawn.0;
+        last.drawn = drawn.and_then(|drawn| drawn.0);
     }
 }
 

@@ -24,6 +24,7 @@ mod rewind;
 mod smoothing;
 mod soak;
 mod statistics;
+mod timeline;
 mod weapons;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -126,6 +127,8 @@ enum Topic {
     Smoothing,
     /// A long match with changing conditions and two cheaters, checked for broken invariants.
     Soak(soak::SoakArgs),
+    /// A scripted match as a trace for `ui.perfetto.dev`: what each client predicted, sent, lost, was answered, corrected.
+    Timeline(timeline::TimelineArgs),
     /// Cost of a verdict, bytes of a shot, duplicated and refused shots, projectile hits.
     Weapons,
 }
@@ -150,6 +153,7 @@ fn main() -> ExitCode {
         Topic::Rewind => rewind::measure(&options),
         Topic::Smoothing => smoothing::measure(&options),
         Topic::Soak(args) => soak::measure(&options, args),
+        Topic::Timeline(args) => timeline::export(&options, &args),
         Topic::Weapons => weapons::measure(&options),
     };
     match measured.and_then(|figures| figures.output(options.json)) {

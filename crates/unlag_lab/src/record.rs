@@ -9,6 +9,8 @@ mod seeks;
 mod spectators;
 mod verdicts;
 
+pub use played::temporary_file;
+
 use crate::prelude::*;
 
 pub fn measure(options: &Options) -> Result<Figures, String> {

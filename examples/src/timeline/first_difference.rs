@@ -44,17 +44,17 @@ mod tests {
 
     use super::*;
 
+    #[expect(dead_code, reason = "its fields are only printed")]
     #[derive(Debug, Clone, Copy)]
     struct Body {
         place: Vec3,
-        #[expect(dead_code, reason = "it is only printed")]
         mode: Option<u8>,
     }
 
+    #[expect(dead_code, reason = "its fields are only printed")]
     #[derive(Debug, Clone, Copy)]
     struct State {
         body: Body,
-        #[expect(dead_code, reason = "it is only printed")]
         ammo: u8,
     }
 
