@@ -44,7 +44,8 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(out) = &cli.timeline {
-        let events = write_timeline(&mut recorded, out).map_err(|error| format!("{}: {error}", OneLine::path(out)))?;
+        let events =
+            write_timeline(&mut recorded, out).map_err(|error| format!("{}: {error}", OneLine::path(out)))?;
         say(format_args!("{events} events written; open them in ui.perfetto.dev or chrome://tracing"));
         return Ok(ExitCode::SUCCESS);
     }

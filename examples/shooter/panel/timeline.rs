@@ -36,7 +36,8 @@ pub fn spawn(mut commands: Commands) {
     ];
     let last = LiveText::new(&mut commands, last_correction);
     commands.spawn((Pickable::IGNORE, shown, shaded(place))).with_children(|panel| {
-        let title = "F8: the last ticks, one a column; s sent, . on its way, | answered, x lost, C corrected, H M R";
+        let title =
+            "F8: the last ticks, one a column; s sent, . on its way, | answered, x lost, C corrected, H M R";
         panel.spawn((label(title, 12.0, DIM), Pickable::IGNORE));
         for line in lines {
             panel.spawn((line, label("", 12.0, TEXT), Pickable::IGNORE));

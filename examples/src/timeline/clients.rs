@@ -8,8 +8,13 @@ use serde_json::json;
 use super::{Timeline, TraceWriter};
 
 /// Rows of a client, after those of the recording.
-pub(super) const ROWS: [&str; 5] =
-    ["client: predicted", "client: sent, until answered", "client: lost", "client: corrected", "client: judged"];
+pub(super) const ROWS: [&str; 5] = [
+    "client: predicted",
+    "client: sent, until answered",
+    "client: lost",
+    "client: corrected",
+    "client: judged",
+];
 
 /// How the times of an app are those of the trace.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +65,12 @@ pub fn write_client<W: Write>(
                 ShotResult::Refused(_) => "refused",
                 ShotResult::Launched => "launched",
             };
-            trace.instant(row(4), name, at(judged), &json!({ "shot": tick.tick.0, "result": format!("{result:?}") }))?;
+            trace.instant(
+                row(4),
+                name,
+                at(judged),
+                &json!({ "shot": tick.tick.0, "result": format!("{result:?}") }),
+            )?;
         }
     }
     Ok(())

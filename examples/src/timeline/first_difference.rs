@@ -66,7 +66,10 @@ mod tests {
         assert_eq!(first_difference(&state, &close), None);
         let moved = State { body: Body { place: Vec3::new(1.0, 2.5, 9.0), ..state.body }, ammo: 1 };
         assert_eq!(first_difference(&state, &moved).as_deref(), Some("body.place.1: 2.0, server 2.5"));
-        assert_eq!(first_difference(&state, &State { ammo: 4, ..state }).as_deref(), Some("ammo: 5, server 4"));
+        assert_eq!(
+            first_difference(&state, &State { ammo: 4, ..state }).as_deref(),
+            Some("ammo: 5, server 4")
+        );
         let other = State { body: Body { mode: Some(1), ..state.body }, ..state };
         assert_eq!(first_difference(&state, &other).as_deref(), Some("body.mode: None, server Some("));
     }

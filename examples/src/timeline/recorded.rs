@@ -125,7 +125,8 @@ impl<W: Write> Export<'_, W> {
             Entry::View(view) => {
                 if let Some(pawn) = pawn_of(view.player) {
                     let age = tick.since(view.time.tick);
-                    let args = json!({ "own": view.own.0, "view tick": view.time.tick.0, "age in ticks": age });
+                    let args =
+                        json!({ "own": view.own.0, "view tick": view.time.tick.0, "age in ticks": age });
                     self.trace.instant(row(pawn, 4), "view", at, &args)?;
                 }
             }
@@ -153,7 +154,8 @@ impl<W: Write> Export<'_, W> {
                 self.trace.instant(row(verdict.shooter, 6), name(&verdict.outcome), at, &args)?;
             }
             Entry::Mark(mark) => {
-                let args = json!({ "pawn": mark.pawn.map(|pawn| pawn.0), "other": mark.other.map(|pawn| pawn.0) });
+                let args =
+                    json!({ "pawn": mark.pawn.map(|pawn| pawn.0), "other": mark.other.map(|pawn| pawn.0) });
                 self.trace.instant((SERVER, 1), &mark.name, at, &args)?;
             }
             Entry::Roster(_) | Entry::Extra(_) => {}
@@ -195,5 +197,9 @@ fn of_model<M: MoveModel>(track: &MoveTrack, model: &str) -> Option<Vec<Ran>> {
         return None;
     }
     let moves = track.moves::<M::Input>().ok()?.into_iter();
-    Some(moves.map(|RecordedMove { ran, own, is_substituted, .. }| Ran { ran, own, input: (), is_substituted }).collect())
+    Some(
+        moves
+            .map(|RecordedMove { ran, own, is_substituted, .. }| Ran { ran, own, input: (), is_substituted })
+            .collect(),
+    )
 }

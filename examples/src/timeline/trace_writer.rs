@@ -65,13 +65,7 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn instant(
-        &mut self,
-        (process, row): Row,
-        name: &str,
-        seconds: f64,
-        args: &Value,
-    ) -> io::Result<()> {
+    pub fn instant(&mut self, (process, row): Row, name: &str, seconds: f64, args: &Value) -> io::Result<()> {
         self.event(&json!({
             "ph": "i", "s": "t", "name": name, "pid": process, "tid": row, "ts": micros(seconds), "args": args,
         }))
