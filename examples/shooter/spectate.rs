@@ -11,16 +11,17 @@ use bevy_unlag::{
 use bevy_unlag_server::say;
 use unlag_examples::{
     app::{self, ServerOptions},
-    connection, playback_view,
+    connection,
+    connection_monitor::ConnectionMonitor,
+    playback_view,
     screen::{
         self, LiveText, WindowArgs,
         ui::{TEXT, banner, label},
     },
     spectating,
-    udp_match::ConnectionMonitor,
 };
 
-use crate::{cli::Play, exit_on_fatal_error, window};
+use crate::{client_window::exit_on_fatal_error, play::Play, window};
 
 /// Watches a match without a window, and prints what was seen.
 ///

@@ -12,7 +12,7 @@ use unlag_examples::{
     },
 };
 
-use crate::{cli::Play, effects, hud, marker_visuals, panel, view};
+use crate::{effects, hud, marker_visuals, panel, play::Play, view};
 
 /// Alternative to a window, for error messages.
 pub const HEADLESS_HINT: &str = "use --headless to play without a window";

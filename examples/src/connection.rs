@@ -86,8 +86,14 @@ pub fn bound_port(world: &mut World) -> Option<u16> {
 /// Returns a random client id, unique for practical purposes.
 #[must_use]
 pub fn random_client_id() -> u64 {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    RandomState::new().build_hasher().finish()
+    #[cfg(target_family = "wasm")]
+    // The seed of std's hashes is always the same there.
+    return getrandom_03::u64().unwrap_or(1);
+    #[cfg(not(target_family = "wasm"))]
+    {
+        use std::hash::{BuildHasher, Hasher, RandomState};
+        RandomState::new().build_hasher().finish()
+    }
 }
 
 /// Connects to a development-mode server over UDP, through a simulated link.
@@ -99,17 +105,39 @@ pub fn connect_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSi
     Ok(())
 }
 
-/// Connects to a server over UDP with a token, through a simulated link.
+/// Connects to a server over UDP with a token, through a simulated link; in a browser over WebTransport.
 pub fn connect_udp_with_token(app: &mut App, client: TokenClient, sim: NetSim) {
-    connect_udp_in_world(app.world_mut(), client, sim);
+    connect_in_world(app.world_mut(), client, sim);
 }
 
-/// Connects like [`connect_udp_with_token`], from the world of a running app.
-pub(crate) fn connect_udp_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
-    let (local, server) = (LocalAddr(client.local_address()), PeerAddr(client.server()));
-    let link = world.spawn((Client, client, UdpIo::default(), local, server, sim)).id();
+/// Connects with a token from the world of a running app: over UDP, and in a browser over WebTransport to the
+/// [`WebServer`].
+pub(crate) fn connect_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
+    let server = PeerAddr(client.server());
+    #[cfg(not(target_family = "wasm"))]
+    let io = (UdpIo::default(), LocalAddr(client.local_address()));
+    #[cfg(target_family = "wasm")]
+    let io = world.get_resource::<WebServer>().cloned().unwrap_or_default().client();
+    let link = world.spawn((Client, client, io, server, sim)).id();
     world.trigger(Connect { entity: link });
     world.flush();
+}
+
+/// Server of a client in a browser. Default: the address of the connect token, with a certificate that browsers trust.
+#[cfg(target_family = "wasm")]
+#[derive(Resource, Clone, Debug, Default)]
+pub struct WebServer {
+    /// Its URL, such as `https://play.example.com:5001`, if it is another than the token's address.
+    pub url: Option<String>,
+    /// SHA-256 digest of its certificate, as 64 hexadecimal digits; empty for one that browsers trust.
+    pub digest: String,
+}
+
+#[cfg(target_family = "wasm")]
+impl WebServer {
+    fn client(self) -> client::WebTransportClientIo {
+        client::WebTransportClientIo { certificate_digest: self.digest, target: self.url }
+    }
 }
 
 /// Starts a development-mode server that accepts in-process links; see [`join`].

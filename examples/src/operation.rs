@@ -19,7 +19,7 @@ use lightyear::prelude::{
     server::{ClientOf, Server},
 };
 
-use crate::{maps, recording, spectating};
+use crate::{operator_commands, recording, spectating};
 
 /// Target of log lines, the same as for the other lines about the server.
 pub(crate) const SERVER: &str = "bevy_unlag::server";
@@ -60,7 +60,7 @@ impl Operation {
             app.insert_resource(KeyFile(file)).add_observer(reload_keys);
         }
         if let Some(admin) = self.admin {
-            app.add_plugins((admin, maps::server_plugin));
+            app.add_plugins((admin, operator_commands::plugin));
         }
         if let Some(length) = self.match_time {
             app.insert_resource(MatchClock::new(length, None));

@@ -21,8 +21,8 @@ use crate::{
     app_threads::{CLIENT_FRAME, run},
     arena::ArenaMap,
     connection::{self, PROTOCOL_ID},
+    connection_monitor::ConnectionMonitor,
     recording,
-    udp_match::ConnectionMonitor,
 };
 
 /// Data of the token with which a client joins as a spectator. A matchmaker writes it only for those who may.

@@ -164,7 +164,7 @@ impl LoadSession {
         if ended.iter(world).next().is_none() {
             return Ok(());
         }
-        reconnect::reconnect_udp(world, self.server.address, client as u64 + 1)
+        reconnect::reconnect(world, self.server.address, client as u64 + 1)
     }
 
     /// Returns whether a client is connected and has a pawn.
