@@ -220,7 +220,8 @@ impl TokenValidator {
             stats.foreign += 1;
             return TokenDecision::Drop;
         };
-        let good = self.access.validate(key, request, &private, local, now).map_err(Some).and_then(|left| {
+        let addresses: Vec<_> = local.into_iter().chain(self.listeners.iter().copied()).collect();
+        let good = self.access.validate(key, request, &private, &addresses, now).map_err(Some).and_then(|left| {
             if is_banned(private.client_id) {
                 return Err(Some(JoinRefusal::Banned));
             }
