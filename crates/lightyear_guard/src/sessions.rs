@@ -28,11 +28,11 @@ mod web_transport;
 
 #[cfg(not(target_family = "wasm"))]
 pub use certificate::{CertificateError, ReloadCertificates, ServerCertificate};
-pub(crate) use client::plugin as client_plugin;
 #[cfg(feature = "websocket")]
 pub use client::WebSocketClient;
 #[cfg(feature = "webtransport")]
 pub use client::WebTransportClient;
+pub(crate) use client::plugin as client_plugin;
 pub use digest::{CertificateDigest, InvalidDigest};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use listener::plugin as server_plugin;

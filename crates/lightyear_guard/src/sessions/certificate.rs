@@ -36,7 +36,10 @@ const CLOCK_ERROR: Duration = Duration::from_secs(3_600);
 #[derive(Debug, Display)]
 pub enum CertificateError {
     /// A file that cannot be read.
-    #[display("cannot read {} ({_1}); give the PEM file of the certificate chain, and that of its key", OneLine::path(_0))]
+    #[display(
+        "cannot read {} ({_1}); give the PEM files of a certificate chain and of its key",
+        OneLine::path(_0)
+    )]
     File(PathBuf, io::Error),
     /// A file without a certificate or without a private key.
     #[display("{} has no {_1} in PEM form", OneLine::path(_0))]
@@ -85,7 +88,10 @@ impl ServerCertificate {
     ///
     /// # Errors
     /// A [`CertificateError`] that names the file.
-    pub fn from_pem_files(chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Result<Self, CertificateError> {
+    pub fn from_pem_files(
+        chain: impl Into<PathBuf>,
+        key: impl Into<PathBuf>,
+    ) -> Result<Self, CertificateError> {
         let (chain, key) = (chain.into(), key.into());
         let stamps = [stamp(&chain), stamp(&key)];
         let current = RwLock::new(Arc::new(read(&chain, &key)?));
@@ -98,11 +104,14 @@ impl ServerCertificate {
     ///
     /// # Errors
     /// [`CertificateError::SelfSigned`] if a name is invalid.
-    pub fn self_signed<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Result<Self, CertificateError> {
+    pub fn self_signed<N: Into<String>>(
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<Self, CertificateError> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         let mut params = CertificateParams::new(names).map_err(CertificateError::SelfSigned)?;
         let now = clock::wall().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-        let at = |seconds: i64| OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let at =
+            |seconds: i64| OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(OffsetDateTime::UNIX_EPOCH);
         let begin = now - CLOCK_ERROR.as_secs() as i64;
         params.not_before = at(begin);
         params.not_after = at(begin + SELF_SIGNED_VALIDITY.as_secs() as i64 - 1);
@@ -181,5 +190,6 @@ fn read(chain: &Path, key: &Path) -> Result<CertifiedKey, CertificateError> {
         return Err(missing(chain, "certificate"));
     }
     let private = PrivateKeyDer::from_pem_slice(&bytes(key)?).map_err(|_| missing(key, "private key"))?;
-    CertifiedKey::from_der(certificates, private, &ring::default_provider()).map_err(CertificateError::Mismatch)
+    CertifiedKey::from_der(certificates, private, &ring::default_provider())
+        .map_err(CertificateError::Mismatch)
 }

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::ingress::{IngressLimits, host};
 
-/// Half-open sessions of all listeners of a server, oldest first. 100 bytes each, besides what the session itself keeps.
+/// Half-open sessions of all listeners of a server, oldest first. 100 bytes each, beside what the session keeps.
 #[derive(Clone, Default)]
 pub(super) struct HalfOpenSessions(Arc<Mutex<Table>>);
 

@@ -20,8 +20,8 @@ use super::{
 use crate::{
     clock::{self, Instant},
     ingress::{
-        DatagramForm, IngressLimits, IngressRefusal, IngressStats, PendingLink, TokenBucket, client_datagram_form,
-        forget_pending_links,
+        DatagramForm, IngressLimits, IngressRefusal, IngressStats, PendingLink, TokenBucket,
+        client_datagram_form, forget_pending_links,
     },
     log_lines::SERVER,
     system_sets::GuardSystems,
@@ -127,7 +127,10 @@ impl SessionListeners {
         self.with(SessionTransport::WebSocket, address, certificate)
     }
 
-    #[cfg_attr(not(any(feature = "webtransport", feature = "websocket")), expect(dead_code, reason = "no transport"))]
+    #[cfg_attr(
+        not(any(feature = "webtransport", feature = "websocket")),
+        expect(dead_code, reason = "no transport")
+    )]
     fn with(
         mut self,
         transport: SessionTransport,
@@ -156,10 +159,7 @@ pub(crate) fn plugin(app: &mut App) {
         .add_observer(reload)
         .add_observer(leave_place)
         .add_systems(PreUpdate, receive.in_set(LinkSystems::Receive))
-        .add_systems(
-            PreUpdate,
-            count_pending.after(forget_pending_links).in_set(GuardSystems::Datagrams),
-        )
+        .add_systems(PreUpdate, count_pending.after(forget_pending_links).in_set(GuardSystems::Datagrams))
         .add_systems(PostUpdate, send.in_set(LinkSystems::Send).after(ConnectionSystems::Send));
 }
 
@@ -302,7 +302,8 @@ fn reload(_: On<ReloadCertificates>, servers: Query<&SessionListeners>) {
     for listeners in &servers {
         for (index, config) in listeners.configs.iter().enumerate() {
             let Some(certificate) = &config.certificate else { continue };
-            let is_shared = |other: &ListenerConfig| other.certificate.as_ref().is_some_and(|c| c.is_same(certificate));
+            let is_shared =
+                |other: &ListenerConfig| other.certificate.as_ref().is_some_and(|c| c.is_same(certificate));
             if !listeners.configs.iter().take(index).any(is_shared) {
                 certificate.reload_and_log();
             }

@@ -165,7 +165,8 @@ pub(super) async fn carry(mut socket: Socket, mut task: TaskEnd) {
             () = cut.notified() => return,
         }
     }
-    let _ = tokio::time::timeout(WRITE_TIMEOUT, poll_fn(|context| Pin::new(&mut socket).poll_close(context))).await;
+    let _ = tokio::time::timeout(WRITE_TIMEOUT, poll_fn(|context| Pin::new(&mut socket).poll_close(context)))
+        .await;
 }
 
 /// Sends a packet and those that wait behind it. Returns whether the peer took them.

@@ -108,11 +108,12 @@ async fn serve(incoming: IncomingSession, address: SocketAddr, place: HalfOpenPl
 pub(super) async fn connect(url: &str, digest: Option<CertificateDigest>) -> Result<Connection, String> {
     let tls = tls::client(digest, &[WEBTRANSPORT_ALPN]).map_err(|error| error.to_string())?;
     // An IPv4 socket where the system has no IPv6.
-    let endpoint = [SocketAddr::from(([0_u16; 8], 0)), SocketAddr::from(([0_u8; 4], 0))].into_iter().find_map(|any| {
-        let socket = bind_client(any).ok()?;
-        let config = ClientConfig::builder().with_bind_socket(socket);
-        Endpoint::client(config.with_custom_tls_and_transport(tls.clone(), quic()).build()).ok()
-    });
+    let endpoint =
+        [SocketAddr::from(([0_u16; 8], 0)), SocketAddr::from(([0_u8; 4], 0))].into_iter().find_map(|any| {
+            let socket = bind_client(any).ok()?;
+            let config = ClientConfig::builder().with_bind_socket(socket);
+            Endpoint::client(config.with_custom_tls_and_transport(tls.clone(), quic()).build()).ok()
+        });
     let endpoint = endpoint.ok_or("this system gives no UDP socket")?;
     endpoint.connect(url).await.map_err(|error| error.to_string())
 }
