@@ -8,6 +8,7 @@ use unlag_examples::{
     dedicated::{AdminArgs, KeyArgs, OnOff, ServeArgs, TokenArgs},
     recording,
     screen::WindowArgs,
+    transport::TransportArgs,
 };
 
 use crate::play::Play;
@@ -79,6 +80,9 @@ pub enum Command {
         /// Watch the match without taking part in it. With --headless, print what was seen as one JSON object.
         #[arg(long, conflicts_with = "matchmaker")]
         spectate: bool,
+        /// Transport to the server.
+        #[command(flatten)]
+        transport: TransportArgs,
         /// Run without a window: a script plays, and a table is printed.
         #[arg(long)]
         headless: bool,

@@ -13,18 +13,17 @@ use unlag_examples::{
     screen::{self, WindowArgs},
     scripted_player::{self, ScriptedPlayer},
     server_debug::ServerDebugHandle,
+    transport::ClientTransport,
 };
 
 use crate::{play::Play, window};
 
-/// Creates a client with a window, which `before_connecting` may change. `switches` are the debug controls of
-/// a server in this process.
+/// Creates a client with a window. `switches` are the debug controls of a server in this process.
 pub fn client_window(
-    (client, redial): (TokenClient, ReconnectPolicy),
+    (client, redial, transport): (TokenClient, ReconnectPolicy, ClientTransport),
     switches: Option<ServerDebugHandle>,
     play: &Play,
     (title, args): (String, &WindowArgs),
-    before_connecting: impl FnOnce(&mut App),
 ) -> Result<App, String> {
     let mut app = App::new();
     let (presets, mut sim) = (play.presets()?, NetSim::new(play.seed));
@@ -38,7 +37,7 @@ pub fn client_window(
     if args.autoplay {
         app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(play.seed));
     }
-    before_connecting(&mut app);
+    app.insert_resource(transport);
     let server = client.server();
     connection::connect_udp_with_token(&mut app, client, sim);
     app.insert_resource(ConnectionMonitor::new(server, redial)).add_systems(Update, exit_on_fatal_error);

@@ -22,6 +22,7 @@ use unlag_examples::{
     scripted_player::{self, ScriptedPlayer},
     spectating,
     stepped_match::{self, MatchOptions},
+    transport::ClientTransport,
     udp_match::{self, PlayerOptions, ServerThread},
     weapon_set::WeaponSet,
 };
@@ -48,7 +49,8 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
             &udp_match::play_by_matchmaker(&url, players, play.seconds, play.conditions()?, play.seed),
             &play,
         )),
-        Some(Command::Client { connect, token, spectate: true, headless, window, play, .. }) => {
+        Some(Command::Client { connect, token, spectate: true, transport, headless, window, play, .. }) => {
+            let transport = transport.client()?;
             let token = match (&token, connect) {
                 (Some(file), _) => dedicated::read_token(file)?,
                 (None, address) => {
@@ -57,12 +59,13 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                 }
             };
             if headless {
-                spectate::headless(token, &play)
+                spectate::headless(token, transport, &play)
             } else {
-                spectate::in_window(token, &play, &window)
+                spectate::in_window(token, transport, &play, &window)
             }
         }
-        Some(Command::Client { connect, token, matchmaker, headless, window, play, .. }) => {
+        Some(Command::Client { connect, token, matchmaker, transport, headless, window, play, .. }) => {
+            let transport = transport.client()?;
             let (client, redial) = match (&token, matchmaker, connect) {
                 (Some(file), ..) => (dedicated::read_token(file)?, ReconnectPolicy::never()),
                 (None, Some(url), _) => (matchmaking::ask_alone(&url)?, ReconnectPolicy::never()),
@@ -82,6 +85,7 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     seed: play.seed,
                     conditions: play.conditions()?,
                     server: ServerOptions::game(default()),
+                    transport,
                 };
                 let report =
                     udp_match::play_as(client, redial, player, play.seconds).map_err(|end| end.text)?;
@@ -89,7 +93,8 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
             } else {
                 screen::display(window::HEADLESS_HINT)?;
                 let title = format!("bevy_unlag shooter at {server}");
-                Ok(client_window((client, redial), None, &play, (title, &window), |_| ())?.run().report())
+                let client = (client, redial, transport);
+                Ok(client_window(client, None, &play, (title, &window))?.run().report())
             }
         }
         None if cli.headless => headless(&cli),
@@ -149,8 +154,9 @@ fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     let server = ServerThread::start_recorded(cli.port, options, cli.record()?)?;
     let _bots = udp_match::bots(server.address, bots(cli));
     let window = ("bevy_unlag shooter".to_owned(), &cli.window);
-    let client = reconnect::window_client(server.address)?;
-    Ok(client_window(client, Some(server.switches.clone()), &cli.play, window, |_| ())?.run().report())
+    let (client, redial) = reconnect::window_client(server.address)?;
+    let client = (client, redial, ClientTransport::Udp);
+    Ok(client_window(client, Some(server.switches.clone()), &cli.play, window)?.run().report())
 }
 
 /// Returns the options of the bots. Each has a link of its own with the "Good broadband" preset.
@@ -162,6 +168,7 @@ fn bots(cli: &Cli) -> Vec<PlayerOptions> {
         seed: cli.play.seed.wrapping_mul(1_000_003).wrapping_add(i + 1),
         conditions,
         server: ServerOptions::game(default()),
+        ..default()
     };
     (0..cli.players - 1).map(bot).collect()
 }

@@ -19,6 +19,7 @@ use unlag_examples::{
         ui::{TEXT, banner, label},
     },
     spectating,
+    transport::ClientTransport,
 };
 
 use crate::{client_window::exit_on_fatal_error, play::Play, window};
@@ -27,9 +28,9 @@ use crate::{client_window::exit_on_fatal_error, play::Play, window};
 ///
 /// # Errors
 /// Returns one line when the match cannot be watched.
-pub fn headless(token: TokenClient, play: &Play) -> Result<ExitCode, String> {
+pub fn headless(token: TokenClient, transport: ClientTransport, play: &Play) -> Result<ExitCode, String> {
     let sim = NetSim::new(play.seed).with(play.conditions()?);
-    say(spectating::watch(token, sim, play.seconds)?);
+    say(spectating::watch(token, transport, sim, play.seconds)?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -37,7 +38,12 @@ pub fn headless(token: TokenClient, play: &Play) -> Result<ExitCode, String> {
 ///
 /// # Errors
 /// Returns one line when there is no screen, or when the link preset is unknown.
-pub fn in_window(token: TokenClient, play: &Play, args: &WindowArgs) -> Result<ExitCode, String> {
+pub fn in_window(
+    token: TokenClient,
+    transport: ClientTransport,
+    play: &Play,
+    args: &WindowArgs,
+) -> Result<ExitCode, String> {
     screen::display(window::HEADLESS_HINT)?;
     let server = token.server();
     let mut sim = NetSim::new(play.seed);
@@ -53,6 +59,7 @@ pub fn in_window(token: TokenClient, play: &Play, args: &WindowArgs) -> Result<E
             Update,
             (follow_somebody.run_if(resource_added::<Playback>), exit_on_fatal_error).chain(),
         );
+    app.insert_resource(transport);
     connection::connect_udp_with_token(&mut app, token, sim);
     app.insert_resource(ConnectionMonitor::spectator(server));
     Ok(app.run().report())

@@ -12,13 +12,14 @@
 mod page;
 
 use bevy::{input::InputSystems, prelude::*};
-use bevy_unlag::prelude::*;
+use bevy_unlag::{guard::WebTransportClient, prelude::*};
 use unlag_examples::{
-    connection::{self, WebServer},
+    connection,
     match_end::MatchEnd,
     match_report::{MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     screen::WindowArgs,
+    transport::ClientTransport,
 };
 
 use crate::{client_window::client_window, play::Play};
@@ -48,15 +49,13 @@ pub fn show_end(end: &MatchEnd) {
 
 fn client(page: &Page) -> Result<App, String> {
     let parameters = page.parameters()?;
-    let server = WebServer { url: parameters.url()?, digest: parameters.digest()? };
-    let client = token(page, &parameters)?;
+    let server = WebTransportClient { url: parameters.url()?, digest: parameters.digest()? };
+    let (client, redial) = token(page, &parameters)?;
+    let client = (client, redial, ClientTransport::WebTransport(server));
     let autoplay = parameters.get("autoplay").is_some();
     let window = WindowArgs { autoplay, size: (1280, 720), plain: true, screenshot: None };
     let play = Play { seed: connection::random_client_id(), ..Play::with_preset(parameters.get("preset")) };
-    let mut app =
-        client_window(client, None, &play, ("bevy_unlag shooter".to_owned(), &window), move |app| {
-            app.insert_resource(server);
-        })?;
+    let mut app = client_window(client, None, &play, ("bevy_unlag shooter".to_owned(), &window))?;
     app.add_systems(Update, report).add_systems(PreUpdate, take_escape.after(InputSystems));
     Ok(app)
 }

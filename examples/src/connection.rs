@@ -11,6 +11,8 @@ use bevy_unlag::{
 use checked_ron::OneLine;
 use lightyear::prelude::{server::Start, *};
 
+use crate::transport::{ClientTransport, ServerListeners};
+
 /// UDP port of a server by default.
 pub const DEFAULT_PORT: u16 = 5_000;
 /// Netcode protocol id of this game. Versions of the game are compared separately, by
@@ -69,11 +71,17 @@ pub fn listen_udp_with_access(app: &mut App, port: u16, access: &ServerAccess) {
     listen_udp_with_socket(app, port, access, ServerUdp::default());
 }
 
-/// Starts a server like [`listen_udp_with_access`] on a socket with other settings.
+/// Starts a server like [`listen_udp_with_access`] on a socket with other settings, with its [`ServerListeners`] if there
+/// are any.
 pub fn listen_udp_with_socket(app: &mut App, port: u16, access: &ServerAccess, socket: ServerUdp) {
     let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
-    let server = app.world_mut().spawn((access.server(), LocalAddr(address), socket)).id();
-    app.world_mut().trigger(Start { entity: server });
+    let listeners = app.world_mut().remove_resource::<ServerListeners>();
+    let mut server = app.world_mut().spawn((access.server(), LocalAddr(address), socket));
+    if let Some(listeners) = listeners {
+        listeners.add_to(&mut server);
+    }
+    let entity = server.id();
+    app.world_mut().trigger(Start { entity });
     app.world_mut().flush();
 }
 
@@ -105,39 +113,36 @@ pub fn connect_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSi
     Ok(())
 }
 
-/// Connects to a server over UDP with a token, through a simulated link; in a browser over WebTransport.
+/// Connects to a server with a token by the app's [`ClientTransport`], through a simulated link.
 pub fn connect_udp_with_token(app: &mut App, client: TokenClient, sim: NetSim) {
     connect_in_world(app.world_mut(), client, sim);
 }
 
-/// Connects with a token from the world of a running app: over UDP, and in a browser over WebTransport to the
-/// [`WebServer`].
+/// Connects with a token from the world of a running app, by its [`ClientTransport`].
 pub(crate) fn connect_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
+    let transport = world.get_resource::<ClientTransport>().cloned().unwrap_or_default();
     let server = PeerAddr(client.server());
+    let mut link = world.spawn_empty();
     #[cfg(not(target_family = "wasm"))]
-    let io = (UdpIo::default(), LocalAddr(client.local_address()));
-    #[cfg(target_family = "wasm")]
-    let io = world.get_resource::<WebServer>().cloned().unwrap_or_default().client();
-    let link = world.spawn((Client, client, io, server, sim)).id();
-    world.trigger(Connect { entity: link });
+    if transport == ClientTransport::Udp {
+        link.insert(LocalAddr(client.local_address()));
+    }
+    insert_transport(&mut link, &transport);
+    let entity = link.insert((Client, client, server, sim)).id();
+    world.trigger(Connect { entity });
     world.flush();
 }
 
-/// Server of a client in a browser. Default: the address of the connect token, with a certificate that browsers trust.
-#[cfg(target_family = "wasm")]
-#[derive(Resource, Clone, Debug, Default)]
-pub struct WebServer {
-    /// Its URL, such as `https://play.example.com:5001`, if it is another than the token's address.
-    pub url: Option<String>,
-    /// SHA-256 digest of its certificate, as 64 hexadecimal digits; empty for one that browsers trust.
-    pub digest: String,
-}
-
-#[cfg(target_family = "wasm")]
-impl WebServer {
-    fn client(self) -> client::WebTransportClientIo {
-        client::WebTransportClientIo { certificate_digest: self.digest, target: self.url }
-    }
+/// Inserts the component of a client's transport.
+pub fn insert_transport(link: &mut EntityWorldMut<'_>, transport: &ClientTransport) {
+    match transport {
+        #[cfg(not(target_family = "wasm"))]
+        ClientTransport::Udp => link.insert(UdpIo::default()),
+        #[cfg(feature = "web")]
+        ClientTransport::WebTransport(transport) => link.insert(transport.clone()),
+        #[cfg(feature = "web")]
+        ClientTransport::WebSocket(transport) => link.insert(transport.clone()),
+    };
 }
 
 /// Starts a development-mode server that accepts in-process links; see [`join`].

@@ -74,6 +74,7 @@ pub mod spectating;
 pub mod stepped_match;
 pub mod teleport;
 pub mod timeline;
+pub mod transport;
 #[cfg(not(target_family = "wasm"))]
 pub mod udp_match;
 #[cfg(feature = "window")]

@@ -23,6 +23,7 @@ use crate::{
     connection::{self, PROTOCOL_ID},
     connection_monitor::ConnectionMonitor,
     recording,
+    transport::ClientTransport,
 };
 
 /// Data of the token with which a client joins as a spectator. A matchmaker writes it only for those who may.
@@ -83,11 +84,17 @@ pub fn client(options: ServerOptions) -> App {
 ///
 /// # Errors
 /// Returns one line when no server responds, it has no place, or the match cannot be watched.
-pub fn watch(token: TokenClient, sim: NetSim, seconds: f64) -> Result<String, String> {
+pub fn watch(
+    token: TokenClient,
+    transport: ClientTransport,
+    sim: NetSim,
+    seconds: f64,
+) -> Result<String, String> {
     /// Time without a picture beyond the delay of a server.
     const PATIENCE: Duration = Duration::from_secs(600);
     let mut monitor = ConnectionMonitor::spectator(token.server());
     let mut app = client(ServerOptions::game(default()));
+    app.insert_resource(transport);
     connection::connect_udp_with_token(&mut app, token, sim);
     bevy_unlag_testkit::finish(&mut app);
     let (began, mut first, mut error) = (Instant::now(), None, None);

@@ -24,6 +24,7 @@ use crate::{
     recording,
     scripted_player::ScriptedPlayer,
     server_debug::ServerDebugHandle,
+    transport::ClientTransport,
 };
 
 /// A dedicated server in a thread, which ends when this is dropped.
@@ -61,7 +62,7 @@ impl ServerThread {
             if let Some(file) = record {
                 recording::record(&mut app, file, recording::REAL_TIME);
             }
-            app_threads::serve(&mut app, port, &access, ready, |app| {
+            app_threads::serve(&mut app, port, &access, |_, port| ready(port), |app| {
                 obeyed.apply(app.world_mut());
                 more()
             })
@@ -82,7 +83,7 @@ pub fn serve(
     options: ServerOptions,
     metrics: Option<MetricsPlugin>,
     operation: Operation,
-    ready: impl FnOnce(u16),
+    ready: impl FnOnce(&mut World, u16),
 ) -> Result<(), String> {
     // By default Bevy takes a thread for each core of the machine, in each of its servers.
     let one = |name: &str| TaskPoolBuilder::new().num_threads(1).thread_name(name.to_owned()).build();
@@ -101,7 +102,7 @@ pub fn serve(
 }
 
 /// Configuration of a scripted player.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlayerOptions {
     /// Its number, from 1; unique on a server.
     pub player: u64,
@@ -111,6 +112,8 @@ pub struct PlayerOptions {
     pub conditions: LinkConditions,
     /// Options of the server.
     pub server: ServerOptions,
+    /// Transport of its link.
+    pub transport: ClientTransport,
 }
 
 /// Starts bots in threads.
@@ -129,6 +132,7 @@ pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>) -> AppThreads {
 fn client(client: TokenClient, player: PlayerOptions) -> App {
     let mut app = app::scripted_client(player.seed, player.server);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
+    app.insert_resource(player.transport);
     connection::connect_udp_with_token(&mut app, client, sim);
     bevy_unlag_testkit::finish(&mut app);
     app
@@ -194,7 +198,7 @@ pub fn play_by_matchmaker(
     let start = |i: u64| {
         let (url, seed) = (url.to_owned(), seed.wrapping_mul(1_000_003).wrapping_add(i));
         let player =
-            PlayerOptions { player: i + 1, seed, conditions, server: ServerOptions::game(default()) };
+            PlayerOptions { player: i + 1, seed, conditions, server: ServerOptions::game(default()), ..default() };
         thread::spawn(move || {
             let token = matchmaking::ask_alone(&url).map_err(|line| EndReason::NoAnswer.because(line))?;
             play_as(token, ReconnectPolicy::never(), player, seconds)
@@ -225,7 +229,7 @@ pub fn play_match(
     let host = ServerThread::start_recorded(0, server, record)?;
     let start = |i: u64| {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(i);
-        let player = PlayerOptions { player: i + 1, seed, conditions, server };
+        let player = PlayerOptions { player: i + 1, seed, conditions, server, ..default() };
         let address = host.address;
         thread::spawn(move || play(address, player, seconds))
     };

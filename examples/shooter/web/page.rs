@@ -1,5 +1,6 @@
 //! The page around the client: its URL, its storage, and attributes of its body, which the page's script shows.
 
+use bevy_unlag::guard::CertificateDigest;
 use web_sys::{HtmlElement, UrlSearchParams, Window};
 
 /// Name under which a tab keeps its client id.
@@ -85,15 +86,10 @@ impl Parameters {
         }
     }
 
-    /// Returns the digest of the server's certificate, or an empty text. Colons between its bytes are left out.
-    pub fn digest(&self) -> Result<String, String> {
-        let digest = self.get("digest").unwrap_or_default().replace(':', "");
-        if digest.is_empty() || (digest.len() == 64 && digest.bytes().all(|digit| digit.is_ascii_hexdigit()))
-        {
-            Ok(digest)
-        } else {
-            Err("the link's digest must have 64 hexadecimal digits, as the server prints it".to_owned())
-        }
+    /// Returns the digest of the server's certificate, if the link has one.
+    pub fn digest(&self) -> Result<Option<CertificateDigest>, String> {
+        let digest = self.get("digest").filter(|digest| !digest.is_empty());
+        digest.map(|digest| digest.parse()).transpose().map_err(|error| format!("the link's digest: {error}"))
     }
 
     /// Returns the bytes of the connect token.

@@ -193,3 +193,89 @@ fn read(chain: &Path, key: &Path) -> Result<CertifiedKey, CertificateError> {
     CertifiedKey::from_der(certificates, private, &ring::default_provider())
         .map_err(CertificateError::Mismatch)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{env, process};
+
+    use super::*;
+
+    /// PEM form of these bytes, as tools write it.
+    fn pem(label: &str, der: &[u8]) -> String {
+        const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for group in der.chunks(3) {
+            let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+            for index in 0..4 {
+                let digit = DIGITS[(bits >> (18 - 6 * index) & 63) as usize] as char;
+                text.push(if index <= group.len() { digit } else { '=' });
+            }
+        }
+        format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
+    }
+
+    /// PEM forms of a new certificate and of its key.
+    fn files() -> (String, String) {
+        let key = KeyPair::generate().expect("random bytes");
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        (pem("CERTIFICATE", certificate.der()), pem("PRIVATE KEY", &key.serialize_der()))
+    }
+
+    fn folder() -> PathBuf {
+        static NUMBER: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("certificates_{}_{number}", process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    #[test]
+    fn files_are_read_again_and_bad_ones_leave_the_old_certificate() {
+        let folder = folder();
+        let (chain, key) = (folder.join("chain.pem"), folder.join("key.pem"));
+        let write = |(certificate, private): (String, String)| {
+            fs::write(&chain, certificate).and_then(|()| fs::write(&key, private)).expect("files");
+        };
+        write(files());
+        let certificate = ServerCertificate::from_pem_files(&chain, &key).expect("a pair");
+        let (clone, first) = (certificate.clone(), certificate.digest());
+        assert!(certificate.is_same(&clone) && !certificate.has_changed());
+        write(files());
+        certificate.reload().expect("another pair");
+        let second = certificate.digest();
+        assert!(first != second && clone.digest() == second, "clones share it");
+        // A chain of one pair with the key of another.
+        write((files().0, files().1));
+        assert!(matches!(certificate.reload(), Err(CertificateError::Mismatch(_))));
+        write((String::from("no certificate"), files().1));
+        assert!(certificate.has_changed(), "another length");
+        assert!(matches!(certificate.reload(), Err(CertificateError::Missing(_, "certificate"))));
+        write((files().0, String::new()));
+        assert!(matches!(certificate.reload(), Err(CertificateError::Missing(_, "private key"))));
+        fs::remove_dir_all(&folder).expect("it goes");
+        assert!(matches!(certificate.reload(), Err(CertificateError::File(..))));
+        assert_eq!(certificate.digest(), second);
+    }
+
+    #[test]
+    fn errors_name_the_file_in_one_line() {
+        let folder = folder();
+        let lines = [
+            ServerCertificate::from_pem_files(folder.join("no\nfile"), folder.join("key")),
+            ServerCertificate::from_pem_files(&folder, &folder),
+            ServerCertificate::self_signed(["not a\nname\u{e4}"]),
+        ]
+        .map(|result| result.err().map(|error| error.to_string()).unwrap_or_default());
+        fs::remove_dir_all(&folder).expect("it goes");
+        assert!(lines.iter().all(|line| !line.is_empty() && !line.contains('\n')), "{lines:?}");
+        assert!(lines[0].contains("no\\nfile"), "{lines:?}");
+    }
+
+    #[test]
+    fn self_signed_certificates_are_new_each_time_and_short_enough_for_browsers() {
+        let certificate = || ServerCertificate::self_signed(["localhost", "127.0.0.1"]).expect("names");
+        assert_ne!(certificate().digest(), certificate().digest());
+        assert!(SELF_SIGNED_VALIDITY <= Duration::from_secs(14 * 24 * 3_600));
+    }
+}

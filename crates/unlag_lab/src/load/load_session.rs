@@ -1,12 +1,15 @@
 //! Scripted UDP clients of a server in another process, with stepped time.
 
-use core::ops::Range;
+use core::{net::SocketAddr, ops::Range};
 use std::thread;
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use bevy_unlag::net::{Bandwidth, MessageClass};
 use lightyear::prelude::{Client, Connected, Disconnected};
-use unlag_examples::{app, connection, reconnect};
+use unlag_examples::{
+    app, connection, reconnect,
+    transport::{ClientTransport, TransportName},
+};
 
 use super::server_process::{Frame, ServerProcess};
 use crate::prelude::*;
@@ -24,6 +27,7 @@ pub struct LoadSession {
     pub clients: Vec<App>,
     tick: Duration,
     seed: u64,
+    reach: (SocketAddr, ClientTransport),
     /// Durations of all server frames.
     pub frames: Vec<Frame>,
 }
@@ -34,15 +38,32 @@ impl LoadSession {
     /// # Errors
     /// Returns a message if the server does not start.
     pub fn new(hz: u32, laps: bool, seed: u64) -> Result<Self, String> {
+        Self::with_server(ServerProcess::start(hz, laps)?, hz, seed, TransportName::Udp)
+    }
+
+    /// Starts a server without clients, whose clients will use a transport.
+    ///
+    /// # Errors
+    /// Returns a message if the server does not start, or this build lacks the transport.
+    pub fn over(transport: TransportName, seed: u64) -> Result<Self, String> {
+        Self::with_server(ServerProcess::start_for_all_transports(64)?, 64, seed, transport)
+    }
+
+    fn with_server(
+        server: ServerProcess,
+        hz: u32,
+        seed: u64,
+        transport: TransportName,
+    ) -> Result<Self, String> {
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
         let tick = Duration::from_secs_f64(1.0 / f64::from(hz));
-        Ok(Self {
-            server: ServerProcess::start(hz, laps)?,
-            clients: Vec::new(),
-            tick,
-            seed,
-            frames: Vec::new(),
-        })
+        let reach = server.reach(transport)?;
+        Ok(Self { server, clients: Vec::new(), tick, seed, reach, frames: Vec::new() })
+    }
+
+    /// Returns the address that clients connect to, and their transport.
+    pub fn reach(&self) -> (SocketAddr, ClientTransport) {
+        self.reach.clone()
     }
 
     /// Adds a client, which starts to connect.
@@ -58,7 +79,9 @@ impl LoadSession {
         client.insert_resource(TimeUpdateStrategy::ManualDuration(self.tick));
         client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
         let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
-        connection::connect_udp(&mut client, self.server.address, number + 1, sim)?;
+        let (address, transport) = self.reach.clone();
+        client.insert_resource(transport);
+        connection::connect_udp(&mut client, address, number + 1, sim)?;
         finish(&mut client);
         self.clients.push(client);
         Ok(())
@@ -164,7 +187,7 @@ impl LoadSession {
         if ended.iter(world).next().is_none() {
             return Ok(());
         }
-        reconnect::reconnect(world, self.server.address, client as u64 + 1)
+        reconnect::reconnect(world, self.reach.0, client as u64 + 1)
     }
 
     /// Returns whether a client is connected and has a pawn.
