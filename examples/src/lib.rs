@@ -25,7 +25,7 @@
 //! * `visuals` (feature `window`): how the shooter draws its arena and its pawns.
 //! * `playback_view` (feature `window`): the view of a playback, of the replay and of spectators.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
-//! * [`kart`]: a kart race that does not use the shooter.
+//! * `kart`: a kart race that does not use the shooter.
 //! * [`teleport`]: a study of four teleport implementations, without the shooter and without a network.
 //!
 //! Browsers have the modules of clients. Servers, matchmakers and threads are native only.
@@ -43,6 +43,7 @@ pub mod dedicated;
 pub mod hero;
 #[cfg(not(target_family = "wasm"))]
 pub mod http_client;
+#[cfg(not(target_family = "wasm"))]
 pub mod kart;
 pub mod karts;
 pub mod logs;
