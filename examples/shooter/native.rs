@@ -49,7 +49,9 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
             &udp_match::play_by_matchmaker(&url, players, play.seconds, play.conditions()?, play.seed),
             &play,
         )),
-        Some(Command::Client { connect, token, spectate: true, transport, headless, window, play, .. }) => {
+        Some(Command::Client {
+            connect, token, spectate: true, transport, headless, window, play, ..
+        }) => {
             let transport = transport.client()?;
             let token = match (&token, connect) {
                 (Some(file), _) => dedicated::read_token(file)?,

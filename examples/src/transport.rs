@@ -21,7 +21,8 @@ compile_error!("browsers have no UDP: build the examples for them with the featu
 
 /// Error of a build without the feature.
 #[cfg(not(feature = "web"))]
-const MISSING: &str = "this build knows UDP alone; build it with --features web for WebTransport and WebSocket";
+const MISSING: &str =
+    "this build knows UDP alone; build it with --features web for WebTransport and WebSocket";
 
 /// Name of a transport on the command line.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -81,17 +82,19 @@ impl TransportArgs {
     /// Returns one line when the digest is none, or this build lacks the transport.
     #[cfg(feature = "web")]
     pub fn client(&self) -> Result<ClientTransport, String> {
-        let digest: Option<CertificateDigest> =
-            self.digest.as_deref().map(str::parse).transpose().map_err(|error| format!("--digest: {error}"))?;
+        let digest: Option<CertificateDigest> = self
+            .digest
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(|error| format!("--digest: {error}"))?;
         let url = self.url.clone();
         Ok(match self.transport {
             #[cfg(not(target_family = "wasm"))]
             TransportName::Udp => ClientTransport::Udp,
             #[cfg(target_family = "wasm")]
             TransportName::Udp => return Err("a browser has no UDP".to_owned()),
-            TransportName::WebTransport => {
-                ClientTransport::WebTransport(WebTransportClient { url, digest })
-            }
+            TransportName::WebTransport => ClientTransport::WebTransport(WebTransportClient { url, digest }),
             TransportName::WebSocket => ClientTransport::WebSocket(WebSocketClient { url, digest }),
         })
     }

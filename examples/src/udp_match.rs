@@ -62,10 +62,16 @@ impl ServerThread {
             if let Some(file) = record {
                 recording::record(&mut app, file, recording::REAL_TIME);
             }
-            app_threads::serve(&mut app, port, &access, |_, port| ready(port), |app| {
-                obeyed.apply(app.world_mut());
-                more()
-            })
+            app_threads::serve(
+                &mut app,
+                port,
+                &access,
+                |_, port| ready(port),
+                |app| {
+                    obeyed.apply(app.world_mut());
+                    more()
+                },
+            )
         })?;
         Ok(Self { address, switches, _thread: thread })
     }
@@ -197,8 +203,13 @@ pub fn play_by_matchmaker(
 ) -> MatchReport {
     let start = |i: u64| {
         let (url, seed) = (url.to_owned(), seed.wrapping_mul(1_000_003).wrapping_add(i));
-        let player =
-            PlayerOptions { player: i + 1, seed, conditions, server: ServerOptions::game(default()), ..default() };
+        let player = PlayerOptions {
+            player: i + 1,
+            seed,
+            conditions,
+            server: ServerOptions::game(default()),
+            ..default()
+        };
         thread::spawn(move || {
             let token = matchmaking::ask_alone(&url).map_err(|line| EndReason::NoAnswer.because(line))?;
             play_as(token, ReconnectPolicy::never(), player, seconds)

@@ -13,8 +13,8 @@ use std::{
 use bevy::prelude::*;
 use bevy_unlag::{
     guard::{
-        CertificateDigest, IngressStats, ServerCertificate, SessionListeners, SessionTransport, WebSocketClient,
-        WebTransportClient,
+        CertificateDigest, IngressStats, ServerCertificate, SessionListeners, SessionTransport,
+        WebSocketClient, WebTransportClient,
     },
     prelude::*,
 };
@@ -43,8 +43,9 @@ impl Venue {
         let certificate = ServerCertificate::self_signed(["localhost"]).expect("a certificate");
         let digest = certificate.digest();
         let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
-        let listeners =
-            SessionListeners::default().web_transport(any, certificate.clone()).web_socket(any, Some(certificate));
+        let listeners = SessionListeners::default()
+            .web_transport(any, certificate.clone())
+            .web_socket(any, Some(certificate));
         let mut server = app::server(Default::default());
         let entity =
             server.world_mut().spawn((access.server(), LocalAddr(any), ServerUdp::default(), listeners)).id();

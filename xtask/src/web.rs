@@ -31,7 +31,18 @@ pub(crate) fn web(_: &[String]) -> Outcome {
         ));
     }
     // The script has the settings of the target, with and without rustup's.
-    let build = ["cargo", "build", "--profile", "web", "--package", "unlag_examples", "--example", "shooter", "--features", "web"];
+    let build = [
+        "cargo",
+        "build",
+        "--profile",
+        "web",
+        "--package",
+        "unlag_examples",
+        "--example",
+        "shooter",
+        "--features",
+        "web",
+    ];
     run(command(".ci/wasm").args(build).env_remove("CARGO_PROFILE_RELEASE_LTO"))?;
     let program = target.join(TRIPLE).join("web/examples/shooter.wasm");
     if !program.exists() {

@@ -12,8 +12,8 @@ use server_process::Frame;
 
 use crate::prelude::*;
 
-pub use server::{ServeArgs, serve};
 pub use load_session::LoadSession;
+pub use server::{ServeArgs, serve};
 pub use server_process::ServerProcess;
 pub use system_info::{cpu_time, pin_to_core, resident_bytes};
 

@@ -143,9 +143,11 @@ pub fn open_listeners(world: &mut World) -> Result<Vec<OpenListener>, String> {
     let mut open = Vec::new();
     for (listeners, expected) in world.query::<(&SessionListeners, &ExpectedListeners)>().iter(world) {
         if listeners.addresses().count() < expected.0 {
-            return Err("cannot listen for WebTransport or WebSocket, see the log; choose another port with \
+            return Err(
+                "cannot listen for WebTransport or WebSocket, see the log; choose another port with \
                         --web-transport or --web-socket"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         open.extend(listeners.addresses().map(|(transport, address)| {
             let transport = match transport {

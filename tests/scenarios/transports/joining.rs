@@ -1,9 +1,12 @@
 //! Players of all transports in one match, and how they leave it.
 
-use bevy_unlag::guard::{
-    ConnectTokenRequest, IngressRefusal, Kick, KickReason, KickedByServer, ServerKey,
+use std::net::TcpListener;
+
+use bevy_unlag::guard::{ConnectTokenRequest, IngressRefusal, Kick, KickReason, KickedByServer, ServerKey};
+use lightyear::{
+    connection::client::DisconnectedReason,
+    prelude::{Disconnected, PeerId, RemoteId},
 };
-use lightyear::prelude::{Disconnected, RemoteId, PeerId};
 
 use super::*;
 
@@ -19,12 +22,6 @@ fn players_of_all_transports_are_in_one_match() {
     assert!(venue.run_until(20.0, plays), "{:?}", acks(&mut venue));
     assert_eq!(venue.links(), (3, 3));
     assert_eq!(venue.stats().pending, 0, "players are no strangers");
-    // The moves of a clean link are not corrected.
-    for client in 0..3 {
-        let world = venue.clients[client].world_mut();
-        let stats = *world.query_filtered::<&PredictionStats, With<LocalControl>>().single(world).expect("a pawn");
-        assert!(stats.corrections < 5, "client {client}: {stats:?}");
-    }
 }
 
 #[test]
@@ -39,7 +36,8 @@ fn kicked_player_is_told_and_its_session_ends() {
         assert_eq!(id.0, PeerId::Netcode(7));
         world.trigger(Kick { entity, reason: KickReason::Admin });
         let is_told = |venue: &mut Venue| {
-            let told = venue.clients[client].world_mut().resource_mut::<Messages<KickedByServer>>().drain().next();
+            let told =
+                venue.clients[client].world_mut().resource_mut::<Messages<KickedByServer>>().drain().next();
             told.is_some_and(|kicked| kicked.0 == KickReason::Admin)
         };
         assert!(venue.run_until(5.0, is_told), "{transport}");
@@ -53,7 +51,8 @@ fn token_is_good_once_and_a_foreign_one_gets_no_link() {
     for transport in SESSIONS {
         let mut venue = Venue::start(&ServerAccess::new(key.clone(), PROTOCOL_ID));
         let (address, through) = (venue.address(Some(transport)), venue.transport(Some(transport)));
-        let issue = |key: &ServerKey| ConnectTokenRequest::new(5, address, PROTOCOL_ID).issue(key).expect("a token");
+        let issue =
+            |key: &ServerKey| ConnectTokenRequest::new(5, address, PROTOCOL_ID).issue(key).expect("a token");
         let token = |bytes: &[u8]| TokenClient::new(bytes).expect("a client");
 
         let foreign = issue(&ServerKey::random().expect("random bytes"));
@@ -83,10 +82,15 @@ fn client_with_another_digest_does_not_connect_and_says_why() {
         let client = venue.join_with(token, wrong);
         let reason = |venue: &mut Venue| {
             let world = venue.clients[client].world_mut();
-            world.query::<&Disconnected>().iter(world).find_map(|ended| ended.reason.clone())
+            world.query::<&Disconnected>().iter(world).find_map(|ended| match &ended.reason {
+                DisconnectedReason::LinkFailed(reason) => Some(format!("{reason:?}")),
+                _ => None,
+            })
         };
         assert!(venue.run_until(15.0, |venue| reason(venue).is_some()), "{transport}");
-        assert_eq!(venue.links(), (0, 0), "{transport}: {:?}", reason(&mut venue));
+        let text = reason(&mut venue).unwrap_or_default().to_lowercase();
+        assert!(text.contains("certificate"), "{transport}: {text}");
+        assert_eq!(venue.links(), (0, 0), "{transport}");
         // Control: the same server with its own digest.
         venue.digest = digest;
         let client = venue.join(2, Some(transport));
@@ -97,8 +101,9 @@ fn client_with_another_digest_does_not_connect_and_says_why() {
 #[test]
 fn client_without_a_server_ends() {
     let mut venue = Venue::development();
-    // Nothing listens at port 9.
-    let token = TokenClient::development(1, SocketAddr::from((Ipv4Addr::LOCALHOST, 9)), PROTOCOL_ID);
+    // A port that was free a moment ago.
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+    let token = TokenClient::development(1, free.expect("a port"), PROTOCOL_ID);
     let transport = venue.transport(Some(SessionTransport::WebSocket));
     let client = venue.join_with(token.expect("a token"), transport);
     let has_ended = |venue: &mut Venue| {

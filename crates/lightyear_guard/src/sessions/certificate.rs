@@ -48,7 +48,10 @@ pub enum CertificateError {
     #[display("the certificate cannot be used with this key ({_0}); ECDSA, Ed25519 and RSA keys work")]
     Mismatch(rustls::Error),
     /// A name that no certificate can have, or a system without random bytes.
-    #[display("cannot create a self-signed certificate ({_0}); give host names or addresses")]
+    #[display(
+        "cannot create a self-signed certificate ({}); give host names or addresses",
+        OneLine::name(&_0.to_string())
+    )]
     SelfSigned(rcgen::Error),
 }
 
@@ -205,7 +208,8 @@ mod tests {
         const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut text = String::new();
         for group in der.chunks(3) {
-            let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+            let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte))
+                << (8 * (3 - group.len()));
             for index in 0..4 {
                 let digit = DIGITS[(bits >> (18 - 6 * index) & 63) as usize] as char;
                 text.push(if index <= group.len() { digit } else { '=' });

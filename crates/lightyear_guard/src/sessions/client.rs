@@ -12,8 +12,8 @@ use lightyear::link::LinkMtu;
 
 use super::CertificateDigest;
 
-/// WebTransport client. Spawn it with lightyear's `Client` and a [`TokenClient`](crate::TokenClient), and trigger
-/// `Connect`. A session that cannot be opened, or that ends, disconnects the client.
+/// WebTransport client. Spawn it before lightyear's `Client` and a [`TokenClient`](crate::TokenClient), as the first of
+/// the bundle, since it sets the packet size of the link, and trigger `Connect`. A session that cannot be opened, or that ends, disconnects the client.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -22,7 +22,7 @@ use super::CertificateDigest;
 ///
 /// fn join(token: &[u8], digest: Option<CertificateDigest>, mut commands: Commands) -> Result {
 ///     let transport = WebTransportClient { digest, ..default() };
-///     let entity = commands.spawn((Client::default(), TokenClient::new(token)?, transport)).id();
+///     let entity = commands.spawn((transport, Client::default(), TokenClient::new(token)?)).id();
 ///     commands.trigger(Connect { entity });
 ///     Ok(())
 /// }

@@ -13,7 +13,7 @@ use lightyear::{
 use super::{
     ServerCertificate,
     certificate::ReloadCertificates,
-    half_open::{HalfOpenBounds, HalfOpenPlace},
+    half_open::HalfOpenBounds,
     listener_thread::{ListenerShared, ListenerThread, NewSession},
     pipe::AppEnd,
 };
@@ -50,7 +50,10 @@ impl fmt::Display for SessionTransport {
 /// They open with lightyear's `Start`. [`IngressLimits`] has their limits: sessions without a connection count like
 /// pending addresses.
 ///
-/// Each listener has a thread. A session costs some 10 kB, and 150 kB at most while its peer floods it.
+/// Each listener has a thread. A session costs some 10 kB, and at most 0.5 MB while its peer floods it or takes nothing.
+///
+/// WebSocket behind a proxy: all players have the proxy's address, and share the limits of one host; bans of hosts and
+/// the logs name the proxy.
 ///
 /// ```
 /// # #[cfg(all(feature = "webtransport", feature = "websocket"))] {
@@ -106,8 +109,6 @@ struct Stranger {
 #[derive(Component)]
 struct SessionLink {
     pipe: AppEnd,
-    /// Until the client is connected.
-    place: Option<HalfOpenPlace>,
 }
 
 impl SessionListeners {
@@ -157,9 +158,14 @@ pub(crate) fn plugin(app: &mut App) {
     app.add_observer(open)
         .add_observer(close)
         .add_observer(reload)
-        .add_observer(leave_place)
         .add_systems(PreUpdate, receive.in_set(LinkSystems::Receive))
-        .add_systems(PreUpdate, count_pending.after(forget_pending_links).in_set(GuardSystems::Datagrams))
+        .add_systems(
+            PreUpdate,
+            count_pending
+                .run_if(|limits: Res<IngressLimits>| limits.enabled)
+                .after(forget_pending_links)
+                .in_set(GuardSystems::Datagrams),
+        )
         .add_systems(PostUpdate, send.in_set(LinkSystems::Send).after(ConnectionSystems::Send));
 }
 
@@ -188,13 +194,12 @@ fn open(
             ),
         }
     }
-    if listeners.open.is_empty() {
-        return;
-    }
     if let Some(mut gate) = gate {
         gate.set_listeners(listeners.open.iter().map(|listener| listener.address).collect());
     }
-    commands.entity(start.entity).insert(Linked);
+    if !listeners.open.is_empty() {
+        commands.entity(start.entity).insert(Linked);
+    }
 }
 
 #[cfg_attr(
@@ -237,7 +242,7 @@ fn open_web_socket(
     config: &ListenerConfig,
     shared: &ListenerShared,
 ) -> io::Result<(ListenerThread, SocketAddr)> {
-    use std::{net::TcpListener, sync::Arc};
+    use std::sync::Arc;
 
     use tokio_rustls::TlsAcceptor;
 
@@ -251,7 +256,7 @@ fn open_web_socket(
     };
     let shared = shared.clone();
     let thread = ListenerThread::start("WebSocket", config.certificate.clone(), move |stop| {
-        let listener = tokio::net::TcpListener::from_std(TcpListener::from(bound))?;
+        let listener = tokio::net::TcpListener::from_std(bound)?;
         Ok(web_socket::listen(listener, acceptor, shared, stop))
     })?;
     Ok((thread, address))
@@ -289,12 +294,17 @@ fn bind_tcp(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     })
 }
 
-fn close(unlink: On<Unlink>, mut servers: Query<&mut SessionListeners, Without<Unlinked>>) {
-    if let Ok(mut listeners) = servers.get_mut(unlink.entity) {
-        // Waits for the threads, a tenth of a second at most.
-        listeners.open.clear();
-        listeners.strangers.clear();
-        listeners.shared.take();
+fn close(
+    unlink: On<Unlink>,
+    mut servers: Query<(&mut SessionListeners, Option<&mut TokenValidator>), Without<Unlinked>>,
+) {
+    let Ok((mut listeners, gate)) = servers.get_mut(unlink.entity) else { return };
+    // Waits for the threads, a tenth of a second at most.
+    listeners.open.clear();
+    listeners.strangers.clear();
+    listeners.shared.take();
+    if let Some(mut gate) = gate {
+        gate.set_listeners(Vec::new());
     }
 }
 
@@ -311,21 +321,9 @@ fn reload(_: On<ReloadCertificates>, servers: Query<&SessionListeners>) {
     }
 }
 
-/// Frees the place of a session among those without a connection.
-fn leave_place(connected: On<Add, Connected>, mut links: Query<&mut SessionLink>) {
-    if let Ok(mut link) = links.get_mut(connected.entity) {
-        link.place = None;
-    }
-}
-
-/// Adds the sessions without a connection to those of the other transports. Those with a link are counted already.
-fn count_pending(
-    servers: Query<&SessionListeners>,
-    links: Query<&SessionLink, Without<Connected>>,
-    mut stats: ResMut<IngressStats>,
-) {
-    let half_open: usize = servers.iter().map(SessionListeners::pending).sum();
-    stats.pending += half_open.saturating_sub(links.iter().count());
+/// Adds the sessions without a link to the pending addresses.
+fn count_pending(servers: Query<&SessionListeners>, mut stats: ResMut<IngressStats>) {
+    stats.pending += servers.iter().map(SessionListeners::pending).sum::<usize>();
 }
 
 fn receive(
@@ -337,10 +335,11 @@ fn receive(
     mut commands: Commands,
 ) {
     for (entity, mut link, session, is_connected) in &mut links {
+        let has_ended = session.pipe.has_ended();
         let dropped = session.pipe.take(limits.as_ref().into(), |packet| link.recv.push_raw(packet));
         stats.refused.count_many(IngressRefusal::Queue, dropped);
         // A connected client may come back in a new session; until netcode's timeout its old link keeps its place.
-        if session.pipe.has_ended() && !is_connected {
+        if has_ended && !is_connected {
             commands.entity(entity).try_despawn();
         }
     }
@@ -375,13 +374,14 @@ fn receive(
                     strangers.swap_remove(index).session.pipe.cut();
                 }
                 Verdict::Link(first) => {
-                    let NewSession { address, pipe, place, mtu } = strangers.swap_remove(index).session;
+                    // From here on the limits on pending links hold, and its place is free.
+                    let NewSession { address, pipe, mtu, .. } = strangers.swap_remove(index).session;
                     let mut link = Link::default();
                     if let Some(mtu) = mtu {
                         link = link.with_mtu(LinkMtu::new(mtu));
                     }
                     link.recv.push_raw(first);
-                    let session = SessionLink { pipe, place: Some(place) };
+                    let session = SessionLink { pipe };
                     let peer = (LinkOf { server }, link, Linked, PeerAddr(address), PendingLink::default());
                     commands.spawn((peer, session));
                 }
@@ -407,11 +407,16 @@ impl Stranger {
         requests: &mut TokenBucket,
         now: Instant,
     ) -> Verdict {
-        let Some(first) = self.session.pipe.pop() else {
-            let age = now.checked_duration_since(self.since).unwrap_or(Duration::ZERO);
-            let is_over = self.session.pipe.has_ended() || age > limits.pending_timeout;
-            return if is_over { Verdict::Forget } else { Verdict::Wait };
-        };
+        let pipe = &self.session.pipe;
+        let age = now.checked_duration_since(self.since).unwrap_or(Duration::ZERO);
+        if pipe.has_ended() || age > limits.pending_timeout {
+            return Verdict::Forget;
+        }
+        // Reading a token costs more than anything else here. What is too much waits, within its time.
+        if limits.enabled && pipe.has_packet() && !requests.has(1.0) {
+            return Verdict::Wait;
+        }
+        let Some(first) = pipe.pop() else { return Verdict::Wait };
         // QUIC and TCP have proven the address, so no challenge is needed.
         if !limits.enabled {
             Verdict::Link(first)

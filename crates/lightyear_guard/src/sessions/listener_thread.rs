@@ -35,9 +35,14 @@ pub(super) struct ListenerShared {
 }
 
 impl ListenerShared {
-    /// Passes a session to the app. No more wait than may be half-open.
+    /// Passes a session to the app. No more wait than may be half-open, also while the app stands still.
     pub fn pass(&self, session: NewSession) {
-        self.new.lock().unwrap_or_else(PoisonError::into_inner).push(session);
+        let most = self.half_open.most();
+        let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
+        new.retain(|waiting| !waiting.pipe.has_ended());
+        if new.len() < most {
+            new.push(session);
+        }
     }
 
     /// Takes the sessions that have finished their handshake.

@@ -15,7 +15,7 @@ use crate::ingress::IngressLimits;
 /// Longest packet that is received; netcode reads no longer ones.
 pub(super) const MAX_PACKET: usize = 1_300;
 /// Packets that wait to be sent. Further ones are lost, as on a link that is too slow.
-const OUTGOING: usize = 256;
+const OUTGOING: usize = 64;
 /// Share of the server's queue that one session may fill, as for an address at a `ServerUdp`.
 const SESSION_SHARE: usize = 32;
 /// Dropped packets without a frame of the app, as a multiple of the bound, after which a session is cut.
@@ -83,6 +83,11 @@ pub(super) fn pipe(bound: PipeBound, cut: Arc<Notify>) -> (AppEnd, TaskEnd) {
 }
 
 impl AppEnd {
+    /// Returns whether a received packet waits.
+    pub fn has_packet(&self) -> bool {
+        !self.shared.incoming().packets.is_empty()
+    }
+
     /// Returns the oldest received packet.
     pub fn pop(&self) -> Option<RecvPayload> {
         let mut incoming = self.shared.incoming();
@@ -159,7 +164,7 @@ mod tests {
         assert!((0..8).all(|_| task.receive(&[7; 300])));
         assert_eq!(core::iter::from_fn(|| app.pop()).count(), 3, "three times 300 bytes");
         assert_eq!(app.take(BOUND, drop), 5);
-        assert!(task.receive(&vec![7; MAX_PACKET + 1]));
+        assert!(task.receive(&[7; MAX_PACKET + 1]));
         assert_eq!((app.pop(), app.take(BOUND, drop)), (None, 1), "too long for netcode");
 
         let passed = (0..1_000).take_while(|_| task.receive(&[7; 10])).count();

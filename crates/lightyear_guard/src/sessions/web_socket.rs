@@ -5,6 +5,7 @@ use std::{io, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::{Sink, SinkExt, StreamExt};
+use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
@@ -28,6 +29,8 @@ use super::{
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pings, pongs and the like that a peer may send beside its packets. Browsers send none, proxies two a minute.
 const CONTROL_FRAMES: u64 = 32;
+/// Buffer of the system for what is sent, in bytes. Linux takes twice as much.
+const SEND_BUFFER: usize = 16 << 10;
 /// Pause after the system has refused a connection, as it does without free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -80,8 +83,7 @@ async fn serve(
     shared: ListenerShared,
 ) {
     let handshake = async {
-        // Small packets must not wait for each other.
-        stream.set_nodelay(true).ok()?;
+        prepare(&stream).ok()?;
         let stream: Box<dyn Stream> = match tls {
             Some(tls) => Box::new(tls.accept(stream).await.ok()?),
             None => Box::new(stream),
@@ -108,7 +110,7 @@ pub(super) async fn connect(url: &str, digest: Option<CertificateDigest>) -> Res
     let request = url.into_client_request().map_err(|error| error.to_string())?;
     let (host, port, is_secure) = target(request.uri())?;
     let stream = TcpStream::connect((host.as_str(), port)).await.map_err(text)?;
-    stream.set_nodelay(true).map_err(text)?;
+    prepare(&stream).map_err(text)?;
     let stream: Box<dyn Stream> = if is_secure {
         let config = tls::client(digest, &[]).map_err(text)?;
         let name = ServerName::try_from(host).map_err(|error| error.to_string())?;
@@ -119,6 +121,12 @@ pub(super) async fn connect(url: &str, digest: Option<CertificateDigest>) -> Res
     let (socket, _) =
         client_async_with_config(request, stream, Some(config())).await.map_err(|error| error.to_string())?;
     Ok(socket)
+}
+
+/// Small packets do not wait for each other, and no more than a second of them waits in the system.
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    SockRef::from(stream).set_send_buffer_size(SEND_BUFFER)
 }
 
 /// Returns host and port of a URL, and whether it asks for TLS.
@@ -138,6 +146,8 @@ pub(super) async fn carry(mut socket: Socket, mut task: TaskEnd) {
     let (mut packets, mut controls) = (0_u64, 0_u64);
     loop {
         tokio::select! {
+            biased;
+            () = cut.notified() => return,
             message = socket.next() => {
                 let goes_on = match message {
                     Some(Ok(Message::Binary(packet))) => {
@@ -157,16 +167,22 @@ pub(super) async fn carry(mut socket: Socket, mut task: TaskEnd) {
             },
             packet = task.outgoing.recv() => {
                 let Some(packet) = packet else { break };
-                let sent = send(&mut socket, packet, &mut task);
-                if !matches!(tokio::time::timeout(WRITE_TIMEOUT, sent).await, Ok(true)) {
-                    break;
+                let sent = tokio::time::timeout(WRITE_TIMEOUT, send(&mut socket, packet, &mut task));
+                tokio::select! {
+                    biased;
+                    () = cut.notified() => return,
+                    sent = sent => if !matches!(sent, Ok(true)) {
+                        return;
+                    },
                 }
             },
-            () = cut.notified() => return,
         }
     }
-    let _ = tokio::time::timeout(WRITE_TIMEOUT, poll_fn(|context| Pin::new(&mut socket).poll_close(context)))
-        .await;
+    let closed = poll_fn(|context| Pin::new(&mut socket).poll_close(context));
+    tokio::select! {
+        _ = tokio::time::timeout(WRITE_TIMEOUT, closed) => {}
+        () = cut.notified() => {}
+    }
 }
 
 /// Sends a packet and those that wait behind it. Returns whether the peer took them.

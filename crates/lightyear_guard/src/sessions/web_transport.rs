@@ -20,14 +20,15 @@ use super::{
     tls,
 };
 
-/// Time without a packet of QUIC after which a session ends. netcode's own timeout is shorter.
-const IDLE: Duration = Duration::from_secs(30);
-/// Interval of QUIC's own packets while netcode is silent.
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
+/// Time without a packet of QUIC after which a session ends. netcode sends several a second.
+const IDLE: Duration = Duration::from_secs(15);
+/// QUIC connections of a listener beyond those that may be half-open: netcode's largest number of clients, four times.
+/// A peer that stops in the middle of its handshake can keep a connection that has no place any more.
+const CONNECTIONS: usize = 1_024;
 /// Size of QUIC's packets at first: the smallest that every IPv6 network carries.
 const INITIAL_MTU: u16 = 1_232;
 /// Datagrams in QUIC's own buffers, in bytes. More would only be late.
-const DATAGRAM_BUFFER: usize = 64 << 10;
+const DATAGRAM_BUFFER: usize = 32 << 10;
 /// Flow control of streams, of which a session needs a handful for its handshake, in bytes.
 const STREAM_WINDOW: u32 = 16 << 10;
 /// Time for the last packets of a session to leave before it is closed.
@@ -38,8 +39,8 @@ fn quic() -> QuicTransportConfig {
     let mut config = QuicTransportConfig::default();
     config
         .max_idle_timeout(IdleTimeout::try_from(IDLE).ok())
-        .keep_alive_interval(Some(KEEP_ALIVE))
         .initial_mtu(INITIAL_MTU)
+        .min_mtu(INITIAL_MTU)
         .datagram_receive_buffer_size(Some(DATAGRAM_BUFFER))
         .datagram_send_buffer_size(DATAGRAM_BUFFER)
         .max_concurrent_bidi_streams(4_u8.into())
@@ -73,6 +74,10 @@ pub(super) async fn listen(endpoint: Endpoint<Server>, shared: ListenerShared, s
             continue;
         }
         let address = unmapped(incoming.remote_address());
+        if endpoint.open_connections() > CONNECTIONS + shared.half_open.most() {
+            incoming.refuse();
+            continue;
+        }
         match shared.half_open.admit(address) {
             Some(place) => {
                 tokio::spawn(serve(incoming, address, place, shared.clone()));

@@ -16,6 +16,9 @@ use crate::prelude::*;
 
 /// Simulated seconds within which all clients must join.
 const JOINING: u32 = 20;
+/// Simulated seconds between two looks at the clients that join, no faster than the wall clock: netcode times out
+/// after 3 s, in which a slow machine may not have delivered any datagram yet.
+const JOINING_STEP: f64 = 0.1;
 /// Wall-clock limit of joining.
 const JOINING_WALL: Duration = Duration::from_secs(60);
 
@@ -128,7 +131,7 @@ impl LoadSession {
         while self.clients.len() < players {
             self.join(conditions)?;
             if self.clients.len().is_multiple_of(4) {
-                self.run_in_real_time()?;
+                self.run_in_real_time(JOINING_STEP)?;
             }
         }
         self.wait_for(0..players)?;
@@ -145,7 +148,7 @@ impl LoadSession {
     pub fn wait_for(&mut self, clients: Range<usize>) -> Result<(), String> {
         let began = Instant::now();
         for _ in 0..JOINING * 10 {
-            self.run_in_real_time()?;
+            self.run_in_real_time(JOINING_STEP)?;
             if clients.clone().all(|client| self.is_playing(client)) {
                 return Ok(());
             }
@@ -169,10 +172,12 @@ impl LoadSession {
         ))
     }
 
-    /// Runs a tenth of a second, no faster than the wall clock: netcode times out after 3 simulated seconds,
-    /// in which a slow machine may not have delivered any datagram yet.
-    fn run_in_real_time(&mut self) -> Result<(), String> {
-        for _ in 0..(0.1 / self.tick.as_secs_f64()).round() as u64 {
+    /// Runs a number of simulated seconds, no faster than the wall clock.
+    ///
+    /// # Errors
+    /// Returns a message if the server process has ended.
+    pub fn run_in_real_time(&mut self, seconds: f64) -> Result<(), String> {
+        for _ in 0..(seconds / self.tick.as_secs_f64()).round() as u64 {
             let began = Instant::now();
             self.step()?;
             thread::sleep(self.tick.saturating_sub(began.elapsed()));

@@ -83,8 +83,8 @@ impl ServerProcess {
 
     fn start_with(hz: u32, laps: bool, web: bool) -> Result<Self, String> {
         let mut process = LabProcess::start("the server process", |command| {
-            command.args(web.then_some("--web"));
             command.args(["load-server", "--hz", &hz.to_string()]).args(laps.then_some("--laps"));
+            command.args(web.then_some("--web"));
             command.args((!system_info::is_cpu_clock_fine()).then_some("--wall"));
         })?;
         let listening: Listening = process.reply()?;
@@ -103,7 +103,8 @@ impl ServerProcess {
             TransportName::WebSocket => self.listening.web_socket,
         };
         let port = port.ok_or("the server process does not listen for this transport")?;
-        let client = TransportArgs { transport, digest: self.listening.digest.clone(), url: None }.client()?;
+        let client =
+            TransportArgs { transport, digest: self.listening.digest.clone(), url: None }.client()?;
         Ok((SocketAddr::from((Ipv4Addr::LOCALHOST, port)), client))
     }
 

@@ -39,7 +39,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         }
         send_junk(&mut strangers, &mut rng);
         strangers.update();
-        session.step()?;
+        session.run_in_real_time(1.0 / 64.0)?;
     }
     let playing = (0..PLAYERS).filter(|client| session.is_playing(*client)).count();
     let note = format!("{sent} datagrams, {opened} sessions, {PLAYERS} players");
@@ -58,7 +58,9 @@ fn strangers(seed: u64) -> App {
 fn open(app: &mut App, address: core::net::SocketAddr, transport: &ClientTransport) -> usize {
     let world = app.world_mut();
     let ended: Vec<_> = world.query_filtered::<Entity, (With<Link>, With<Unlinked>)>().iter(world).collect();
-    ended.into_iter().for_each(|entity| drop(world.despawn(entity)));
+    for entity in ended {
+        world.despawn(entity);
+    }
     let open = world.query::<&Link>().iter(world).count();
     for _ in open..SESSIONS {
         let entity = world.spawn(PeerAddr(address)).id();

@@ -73,7 +73,10 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             };
             figures.add(format!("ping_ms_loss_{percent}_{name}"), mean(|player| player.ping_ms))?;
             figures.add(format!("playout_ms_loss_{percent}_{name}"), mean(|player| player.playout_ms))?;
-            figures.add(format!("corrections_loss_{percent}_{name}"), mean(|player| player.corrections as f64))?;
+            figures.add(
+                format!("corrections_loss_{percent}_{name}"),
+                mean(|player| player.corrections as f64),
+            )?;
             if loss == 0.0 {
                 let rate = mean(|player| player.bytes_up) + mean(|player| player.bytes_down);
                 figures.add(format!("payload_bytes_per_s_{name}"), rate)?;
@@ -108,7 +111,8 @@ fn play(transport: TransportName, path: Path, seconds: f64, seed: u64) -> Result
         app_threads::serve(&mut app, 0, &access, ready, |_| more())
     })?;
     let open = told.recv().map_err(|_| "the server has ended")??;
-    let port = open.iter().find(|listener| listener.transport == transport).map_or(udp.port(), |open| open.port);
+    let port =
+        open.iter().find(|listener| listener.transport == transport).map_or(udp.port(), |open| open.port);
     relay.start(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), path, seed);
     let transport = TransportArgs { transport, digest: Some(digest), url: None }.client()?;
     let start = |number: u64| {
@@ -116,7 +120,8 @@ fn play(transport: TransportName, path: Path, seconds: f64, seed: u64) -> Result
         let conditions = LinkConditions::PERFECT;
         let player = PlayerOptions { player: number, seed, conditions, server, transport: transport.clone() };
         std::thread::spawn(move || {
-            let token = TokenClient::development(number, address, PROTOCOL_ID).map_err(|error| error.to_string())?;
+            let token =
+                TokenClient::development(number, address, PROTOCOL_ID).map_err(|error| error.to_string())?;
             udp_match::play_as(token, ReconnectPolicy::never(), player, seconds).map_err(|end| end.text)
         })
     };

@@ -117,7 +117,8 @@ impl Running {
         }
         let clients: Vec<_> = self.upstream.keys().copied().collect();
         for client in clients {
-            while let Some(length) = self.upstream.get(&client).and_then(|socket| socket.recv(&mut room).ok()) {
+            while let Some(length) = self.upstream.get(&client).and_then(|socket| socket.recv(&mut room).ok())
+            {
                 self.take(client, false, &room[..length]);
             }
         }

@@ -42,6 +42,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 struct ClientSession {
     pipe: AppEnd,
     progress: Arc<Progress>,
+    /// Whether it had ended a frame ago: netcode reads its last packets before the link ends.
+    had_ended: bool,
 }
 
 /// State of a session that its task writes.
@@ -85,13 +87,21 @@ type Unstarted = (Without<Linking>, Without<Linked>);
 #[cfg(feature = "webtransport")]
 fn start_web_transport(
     start: On<LinkStart>,
-    clients: Query<(&WebTransportClient, Option<&PeerAddr>), Unstarted>,
+    clients: Query<(&WebTransportClient, Option<&PeerAddr>, &Link), Unstarted>,
     limits: Res<IngressLimits>,
     mut commands: Commands,
 ) {
-    use crate::sessions::web_transport::{carry, connect};
+    use crate::sessions::{
+        WEB_TRANSPORT_MTU,
+        web_transport::{carry, connect},
+    };
 
-    let Ok((WebTransportClient { url, digest }, address)) = clients.get(start.entity) else { return };
+    let Ok((WebTransportClient { url, digest }, address, link)) = clients.get(start.entity) else { return };
+    if link.min_mtu() != WEB_TRANSPORT_MTU {
+        let problem =
+            "its link has another packet size: spawn WebTransportClient before TokenClient and Client";
+        return fail(start.entity, problem.to_owned(), &mut commands);
+    }
     let Some(url) = url.clone().or_else(|| address.map(|address| format!("https://{}", address.0))) else {
         return report_missing_address(start.entity, &mut commands);
     };
@@ -145,7 +155,8 @@ fn spawn<F: Future<Output = ()> + Send + 'static>(
             let (app, task) = pipe(PipeBound::from(limits), Arc::new(Notify::new()));
             let progress = Arc::new(Progress::default());
             runtime.spawn(session(task, progress.clone()));
-            commands.entity(entity).insert((Linking, ClientSession { pipe: app, progress }));
+            let session = ClientSession { pipe: app, progress, had_ended: false };
+            commands.entity(entity).try_insert((Linking, session));
         }
         Err(problem) => fail(entity, problem.clone(), commands),
     }
@@ -204,18 +215,20 @@ fn end(unlink: On<Unlink>, mut commands: Commands) {
 }
 
 fn receive(
-    mut links: Query<(Entity, &mut Link, &ClientSession, Has<Linked>)>,
+    mut links: Query<(Entity, &mut Link, &mut ClientSession, Has<Linked>)>,
     limits: Res<IngressLimits>,
     mut commands: Commands,
 ) {
-    for (entity, mut link, session, is_linked) in &mut links {
+    for (entity, mut link, mut session, is_linked) in &mut links {
+        let (had_ended, has_ended) = (session.had_ended, session.pipe.has_ended());
+        session.had_ended = has_ended;
         let _lost = session.pipe.take(limits.as_ref().into(), |packet| link.recv.push_raw(packet));
         if session.is_open() && !is_linked {
-            commands.entity(entity).insert(Linked);
+            commands.entity(entity).try_insert(Linked);
         }
-        if session.pipe.has_ended() {
+        if had_ended {
             let problem = session.failure().unwrap_or_else(|| "the session has ended".to_owned());
-            commands.entity(entity).remove::<ClientSession>();
+            commands.entity(entity).try_remove::<ClientSession>();
             fail(entity, problem, &mut commands);
         }
     }
