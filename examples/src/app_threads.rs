@@ -86,8 +86,8 @@ pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> boo
     }
 }
 
-/// Runs a server app on `port` until `more` returns false, and passes the bound port to `ready`. Its listeners beside UDP
-/// are open by then.
+/// Runs a server app on `port` until `more` returns false, and passes the bound port to `ready`. Its listeners beside
+/// UDP are open by then.
 ///
 /// # Errors
 /// Returns one line when the port, or that of another listener, is taken.

@@ -71,8 +71,8 @@ pub fn listen_udp_with_access(app: &mut App, port: u16, access: &ServerAccess) {
     listen_udp_with_socket(app, port, access, ServerUdp::default());
 }
 
-/// Starts a server like [`listen_udp_with_access`] on a socket with other settings, with its [`ServerListeners`] if there
-/// are any.
+/// Starts a server like [`listen_udp_with_access`] on a socket with other settings, with its [`ServerListeners`] if
+/// there are any.
 pub fn listen_udp_with_socket(app: &mut App, port: u16, access: &ServerAccess, socket: ServerUdp) {
     let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
     let listeners = app.world_mut().remove_resource::<ServerListeners>();

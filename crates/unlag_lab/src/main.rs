@@ -128,7 +128,7 @@ enum Topic {
     Smoothing,
     /// A long match with changing conditions and two cheaters, checked for broken invariants.
     Soak(soak::SoakArgs),
-    /// A scripted match as a trace for `ui.perfetto.dev`: what each client predicted, sent, lost, was answered, corrected.
+    /// A scripted match as a trace for `ui.perfetto.dev`: what each client predicted, sent and was answered.
     Timeline(timeline::TimelineArgs),
     /// UDP, WebTransport and WebSocket side by side, in a build with the feature `web`.
     Transports,

@@ -36,7 +36,10 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// Those of the output.
     pub fn name(&mut self, process: u32, name: &str, rows: &[&str]) -> io::Result<()> {
-        let named = |kind: &str, row: u32, name: &str| json!({ "ph": "M", "name": kind, "pid": process, "tid": row, "args": { "name": name } });
+        let named = |kind: &str, row: u32, name: &str| {
+            let args = json!({ "name": name });
+            json!({ "ph": "M", "name": kind, "pid": process, "tid": row, "args": args })
+        };
         self.event(&named("process_name", 0, name))?;
         for (row, name) in (1..).zip(rows) {
             self.event(&named("thread_name", row, name))?;

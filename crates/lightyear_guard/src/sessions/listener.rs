@@ -50,7 +50,7 @@ impl fmt::Display for SessionTransport {
 /// They open with lightyear's `Start`. [`IngressLimits`] has their limits: sessions without a connection count like
 /// pending addresses.
 ///
-/// Each listener has a thread. A session costs some 10 kB, and at most 0.5 MB while its peer floods it or takes nothing.
+/// Each listener has a thread. A session costs some 10 kB, at most 0.5 MB while its peer floods it or takes nothing.
 ///
 /// WebSocket behind a proxy: all players have the proxy's address, and share the limits of one host; bans of hosts and
 /// the logs name the proxy.

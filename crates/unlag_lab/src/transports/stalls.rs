@@ -1,7 +1,7 @@
 //! Relay of TCP streams with delay and stalls, as loss below TCP makes them.
 //!
-//! A lost segment is sent again after a round trip, and what follows waits for it. The relay holds each piece of at most
-//! 1,400 bytes for the one-way delay, and a share of them, the loss, for a round trip more, in order.
+//! A lost segment is sent again after a round trip, and what follows waits for it. The relay holds each piece of at
+//! most 1,400 bytes for the one-way delay, and a share of them, the loss, for a round trip more, in order.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::{
