@@ -13,8 +13,8 @@ use lightyear::link::LinkMtu;
 use super::CertificateDigest;
 
 /// WebTransport client. Spawn it before lightyear's `Client` and a [`TokenClient`](crate::TokenClient), as the first of
-/// the bundle, since it sets the packet size of the link, and trigger `Connect`. A session that cannot be opened, or that
-/// ends, disconnects the client.
+/// the bundle, since it sets the packet size of the link, and trigger `Connect`. A session that cannot be opened, or
+/// that ends, disconnects the client.
 ///
 /// ```
 /// use bevy::prelude::*;
