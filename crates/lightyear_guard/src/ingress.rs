@@ -38,7 +38,8 @@ use crate::{log_lines::LogConfig, system_sets::GuardSystems};
 
 pub use channel_rules::{BindMessage, BoundMessages};
 #[cfg(all(feature = "sessions", not(target_family = "wasm")))]
-pub(crate) use datagram_filter::{DatagramForm, client_datagram_form};
+pub(crate) use datagram_filter::DatagramForm;
+pub(crate) use datagram_filter::client_datagram_form;
 pub(crate) use host::host;
 pub use kick::PendingKick;
 pub use kick::{Kick, KickReason, Kicked, KickedByServer, SetupDifference};
@@ -104,7 +105,7 @@ pub(crate) fn client_plugin(app: &mut App) {
 /// server checks by itself.
 #[must_use]
 pub fn check_datagram(bytes: &[u8]) -> bool {
-    datagram_filter::client_datagram_form(bytes).is_some()
+    client_datagram_form(bytes).is_some()
 }
 
 /// Returns the number of messages and fragments in a decrypted packet, if it is well-formed. For fuzz targets

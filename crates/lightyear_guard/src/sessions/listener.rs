@@ -374,8 +374,9 @@ fn receive(
                     strangers.swap_remove(index).session.pipe.cut();
                 }
                 Verdict::Link(first) => {
-                    // From here on the limits on pending links hold, and its place is free.
-                    let NewSession { address, pipe, mtu, .. } = strangers.swap_remove(index).session;
+                    let NewSession { address, pipe, place, mtu } = strangers.swap_remove(index).session;
+                    // From here on the limits on pending links hold.
+                    drop(place);
                     let mut link = Link::default();
                     if let Some(mtu) = mtu {
                         link = link.with_mtu(LinkMtu::new(mtu));
@@ -403,7 +404,7 @@ impl Stranger {
     fn judge(
         &self,
         limits: &IngressLimits,
-        gate: Option<(&TokenValidator, fn() -> crate::clock::SystemTime)>,
+        gate: Option<(&TokenValidator, fn() -> clock::SystemTime)>,
         requests: &mut TokenBucket,
         now: Instant,
     ) -> Verdict {
