@@ -80,7 +80,7 @@ fn token(page: &Page, parameters: &Parameters) -> Result<(TokenClient, Reconnect
         page.keep_client_id(client_id);
         client_id
     });
-    reconnect::development_client_with_id(server, client_id)
+    reconnect::window_client_with_id(server, client_id)
 }
 
 /// Presses Escape when the browser has released the mouse: it keeps the key to itself.
