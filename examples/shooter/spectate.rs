@@ -21,7 +21,7 @@ use unlag_examples::{
     spectating,
 };
 
-use crate::{client_window::exit_on_fatal_error, play::Play, window};
+use crate::{client_window::exit_on_fatal_error, native, play::Play};
 
 /// Watches a match without a window, and prints what was seen.
 ///
@@ -38,7 +38,7 @@ pub fn headless(token: TokenClient, play: &Play) -> Result<ExitCode, String> {
 /// # Errors
 /// Returns one line when there is no screen, or when the link preset is unknown.
 pub fn in_window(token: TokenClient, play: &Play, args: &WindowArgs) -> Result<ExitCode, String> {
-    screen::display(window::HEADLESS_HINT)?;
+    screen::display(native::HEADLESS_HINT)?;
     let server = token.server();
     let mut sim = NetSim::new(play.seed);
     sim.apply(play.preset_of(&play.presets()?)?);

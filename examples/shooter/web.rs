@@ -16,7 +16,7 @@ use bevy_unlag::prelude::*;
 use unlag_examples::{
     connection::{self, WebServer},
     match_end::MatchEnd,
-    match_report::{MatchReport, PlayerReport},
+    match_report::{self, MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     screen::WindowArgs,
 };
@@ -52,11 +52,12 @@ fn client(page: &Page) -> Result<App, String> {
     let client = token(page, &parameters)?;
     let autoplay = parameters.get("autoplay").is_some();
     let window = WindowArgs { autoplay, size: (1280, 720), plain: true, screenshot: None };
-    let play = Play { seed: connection::random_client_id(), ..Play::with_preset(parameters.get("preset")) };
+    let play = Play::in_browser(parameters.get("preset"), connection::random_client_id());
     let mut app =
         client_window(client, None, &play, ("bevy_unlag shooter".to_owned(), &window), move |app| {
             app.insert_resource(server);
         })?;
+    match_report::keep_ended_connections(&mut app);
     app.add_systems(Update, report).add_systems(PreUpdate, take_escape.after(InputSystems));
     Ok(app)
 }
