@@ -34,6 +34,9 @@ use crate::{
     spectate, window,
 };
 
+/// Alternative to a window, for error messages.
+pub const HEADLESS_HINT: &str = "use --headless to play without a window";
+
 /// Runs the command of the command line, and returns the exit code of the process.
 pub fn main() -> ExitCode {
     exit_code(run(Cli::parse()))
@@ -93,7 +96,7 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     udp_match::play_as(client, redial, player, play.seconds).map_err(|end| end.text)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
-                screen::display(window::HEADLESS_HINT)?;
+                screen::display(HEADLESS_HINT)?;
                 let title = format!("bevy_unlag shooter at {server}");
                 let client = (client, redial, transport);
                 Ok(client_window(client, None, &play, (title, &window))?.run().report())
@@ -151,7 +154,7 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 
 /// Runs a server and bots in threads, and a window that is a client of that server.
 fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
-    screen::display(window::HEADLESS_HINT)?;
+    screen::display(HEADLESS_HINT)?;
     let options = ServerOptions::game(cli.rewind.into());
     let server = ServerThread::start_recorded(cli.port, options, cli.record()?)?;
     let _bots = udp_match::bots(server.address, bots(cli));
@@ -177,7 +180,7 @@ fn bots(cli: &Cli) -> Vec<PlayerOptions> {
 
 /// Runs a listen server: the host's window is the server; bots join it over UDP.
 fn listen(cli: &Cli) -> Result<ExitCode, String> {
-    screen::display(window::HEADLESS_HINT)?;
+    screen::display(HEADLESS_HINT)?;
     // A listen server has no link of its own; a bad file is an error all the same.
     cli.play.presets()?;
     let (port, record) = (connection::check_port_is_free(cli.port)?, cli.record()?);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset, LinkPresets};
+use bevy_unlag::link_conditioner::{LinkPreset, LinkPresets};
 use clap::Args;
 use unlag_examples::args::{self, percent, seconds};
 
@@ -33,14 +33,14 @@ pub struct Play {
 }
 
 impl Play {
-    /// Returns the defaults of the command line, with a link preset if one is named.
+    /// Returns the defaults of the command line, with a link preset if one is named, and a seed.
     #[cfg(target_family = "wasm")]
-    pub fn with_preset(preset: Option<String>) -> Self {
+    pub fn in_browser(preset: Option<String>, seed: u64) -> Self {
         Self {
             seconds: 20.0,
             preset: preset.unwrap_or_else(|| "Perfect".to_owned()),
             presets: None,
-            seed: 7,
+            seed,
             bandwidth: false,
             json: false,
             min_agreement: None,
@@ -63,11 +63,12 @@ impl Play {
         presets.find(&self.preset).map_err(|error| error.to_string())
     }
 
-    /// Reads the presets, and returns the conditions of the selected one.
+    /// Reads the presets, and returns the conditions of the selected one, for players without a window.
     ///
     /// # Errors
     /// Returns the error of [`presets`](Self::presets) or [`preset_of`](Self::preset_of).
-    pub fn conditions(&self) -> Result<LinkConditions, String> {
+    #[cfg(not(target_family = "wasm"))]
+    pub fn conditions(&self) -> Result<bevy_unlag::link_conditioner::LinkConditions, String> {
         Ok(self.preset_of(&self.presets()?)?.conditions())
     }
 }

@@ -22,7 +22,7 @@ use unlag_examples::{
     transport::ClientTransport,
 };
 
-use crate::{client_window::exit_on_fatal_error, play::Play, window};
+use crate::{client_window::exit_on_fatal_error, native, play::Play};
 
 /// Watches a match without a window, and prints what was seen.
 ///
@@ -44,7 +44,7 @@ pub fn in_window(
     play: &Play,
     args: &WindowArgs,
 ) -> Result<ExitCode, String> {
-    screen::display(window::HEADLESS_HINT)?;
+    screen::display(native::HEADLESS_HINT)?;
     let server = token.server();
     let mut sim = NetSim::new(play.seed);
     sim.apply(play.preset_of(&play.presets()?)?);

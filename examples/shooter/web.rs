@@ -16,7 +16,7 @@ use bevy_unlag::{guard::WebTransportClient, prelude::*};
 use unlag_examples::{
     connection,
     match_end::MatchEnd,
-    match_report::{MatchReport, PlayerReport},
+    match_report::{self, MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     screen::WindowArgs,
     transport::ClientTransport,
@@ -54,8 +54,9 @@ fn client(page: &Page) -> Result<App, String> {
     let client = (client, redial, ClientTransport::WebTransport(server));
     let autoplay = parameters.get("autoplay").is_some();
     let window = WindowArgs { autoplay, size: (1280, 720), plain: true, screenshot: None };
-    let play = Play { seed: connection::random_client_id(), ..Play::with_preset(parameters.get("preset")) };
+    let play = Play::in_browser(parameters.get("preset"), connection::random_client_id());
     let mut app = client_window(client, None, &play, ("bevy_unlag shooter".to_owned(), &window))?;
+    match_report::keep_ended_connections(&mut app);
     app.add_systems(Update, report).add_systems(PreUpdate, take_escape.after(InputSystems));
     Ok(app)
 }
@@ -79,7 +80,7 @@ fn token(page: &Page, parameters: &Parameters) -> Result<(TokenClient, Reconnect
         page.keep_client_id(client_id);
         client_id
     });
-    reconnect::development_client_with_id(server, client_id)
+    reconnect::window_client_with_id(server, client_id)
 }
 
 /// Presses Escape when the browser has released the mouse: it keeps the key to itself.

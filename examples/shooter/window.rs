@@ -14,9 +14,6 @@ use unlag_examples::{
 
 use crate::{effects, hud, marker_visuals, panel, play::Play, view};
 
-/// Alternative to a window, for error messages.
-pub const HEADLESS_HINT: &str = "use --headless to play without a window";
-
 /// Adds Bevy's plugins with a window, the controls and all visuals. Call it before adding the game's
 /// plugins, which need Bevy's.
 pub fn add_window(app: &mut App, title: String, args: &WindowArgs, play: &Play) {

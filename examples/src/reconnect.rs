@@ -102,17 +102,7 @@ impl ReconnectPolicy {
 /// # Errors
 /// Returns one line when the connect token cannot be created.
 pub fn development_client(server: SocketAddr) -> Result<(TokenClient, ReconnectPolicy), String> {
-    development_client_with_id(server, connection::random_client_id())
-}
-
-/// Creates a development-mode client like [`development_client`], for a player that has been there before.
-///
-/// # Errors
-/// Returns one line when the connect token cannot be created.
-pub fn development_client_with_id(
-    server: SocketAddr,
-    client_id: u64,
-) -> Result<(TokenClient, ReconnectPolicy), String> {
+    let client_id = connection::random_client_id();
     Ok((connection::development_client(server, client_id)?, ReconnectPolicy::with_client_id(client_id)))
 }
 
@@ -122,7 +112,17 @@ pub fn development_client_with_id(
 /// # Errors
 /// Returns one line when the connect token cannot be created.
 pub fn window_client(server: SocketAddr) -> Result<(TokenClient, ReconnectPolicy), String> {
-    let client_id = connection::random_client_id();
+    window_client_with_id(server, connection::random_client_id())
+}
+
+/// Creates a client like [`window_client`], for a player that may have been there before.
+///
+/// # Errors
+/// Returns one line when the connect token cannot be created.
+pub fn window_client_with_id(
+    server: SocketAddr,
+    client_id: u64,
+) -> Result<(TokenClient, ReconnectPolicy), String> {
     let client = connection::development_client_with_timeout(server, client_id, LONGEST_FRAME)?;
     Ok((client, ReconnectPolicy::with_client_id(client_id)))
 }

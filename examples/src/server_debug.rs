@@ -39,7 +39,8 @@ impl ServerDebugHandle {
         self.shots.lock().map(|mut shots| core::mem::take(&mut *shots)).unwrap_or_default()
     }
 
-    pub(crate) fn apply(&self, world: &mut World) {
+    /// Applies the controls to the world of the server.
+    pub fn apply(&self, world: &mut World) {
         world.resource_mut::<PredictionDebug>().force_corrections =
             f32::from_bits(self.force_corrections.load(Ordering::Relaxed));
         let mut log = world.resource_mut::<EvidenceLog>();
