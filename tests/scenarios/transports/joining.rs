@@ -34,11 +34,11 @@ fn kicked_player_is_told_and_its_session_ends() {
         let mut players = world.query_filtered::<(Entity, &RemoteId), With<ClientOf>>();
         let (entity, id) = players.single(world).expect("a player");
         assert_eq!(id.0, PeerId::Netcode(7));
-        world.trigger(Kick { entity, reason: KickReason::Admin });
+        world.trigger(Kick { entity, reason: KickReason::Game(3) });
         let is_told = |venue: &mut Venue| {
             let told =
                 venue.clients[client].world_mut().resource_mut::<Messages<KickedByServer>>().drain().next();
-            told.is_some_and(|kicked| kicked.0 == KickReason::Admin)
+            told.is_some_and(|kicked| kicked.0 == KickReason::Game(3))
         };
         assert!(venue.run_until(5.0, is_told), "{transport}");
         assert!(venue.run_until(5.0, |venue| venue.links() == (0, 0)), "{transport}: {:?}", venue.links());
