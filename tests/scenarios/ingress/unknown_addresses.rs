@@ -1,6 +1,5 @@
 //! Datagrams from thousands of addresses that never connect (threat T4, rows F and LY-6).
 
-use bevy_unlag::link_conditioner::LinkConditions;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use lightyear::{
