@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset, LinkPresets};
 use unlag_examples::{
-    args::{self, percent, seconds},
     dedicated::{AdminArgs, KeyArgs, OnOff, ServeArgs, TokenArgs},
     recording,
     screen::WindowArgs,
+    transport::TransportArgs,
 };
+
+use crate::play::Play;
 
 /// A small networked shooter. Without a command: a dedicated server, bots, and a window.
 #[derive(Parser, Debug)]
@@ -79,6 +80,9 @@ pub enum Command {
         /// Watch the match without taking part in it. With --headless, print what was seen as one JSON object.
         #[arg(long, conflicts_with = "matchmaker")]
         spectate: bool,
+        /// Transport to the server.
+        #[command(flatten)]
+        transport: TransportArgs,
         /// Run without a window: a script plays, and a table is printed.
         #[arg(long)]
         headless: bool,
@@ -91,32 +95,6 @@ pub enum Command {
     },
 }
 
-/// Options of a player and its link.
-#[derive(Args, Clone, Debug)]
-pub struct Play {
-    /// Duration of the fight, in seconds.
-    #[arg(long, default_value_t = 20.0, value_parser = seconds)]
-    pub seconds: f64,
-    /// Simulated link, by the name of its preset.
-    #[arg(long, default_value = "Perfect")]
-    preset: String,
-    /// File with additional link presets, in the format of the library's presets.ron.
-    #[arg(long, value_name = "FILE")]
-    presets: Option<PathBuf>,
-    /// Seed of scripts and links.
-    #[arg(long, default_value_t = 7)]
-    pub seed: u64,
-    /// Show the table of message bandwidth at first; F6 toggles it.
-    #[arg(long)]
-    pub bandwidth: bool,
-    /// Print one JSON object instead of a table.
-    #[arg(long)]
-    pub json: bool,
-    /// Exit with code 1 if either agreement share is below this percentage.
-    #[arg(long, value_parser = percent)]
-    pub min_agreement: Option<f64>,
-}
-
 impl Cli {
     /// Returns the file to record into, if there is one.
     ///
@@ -124,31 +102,5 @@ impl Cli {
     /// Returns one line if it cannot be written.
     pub fn record(&self) -> Result<Option<PathBuf>, String> {
         self.record.as_deref().map(recording::writable).transpose()
-    }
-}
-
-impl Play {
-    /// Reads the available link presets: the library's, and those of `--presets`.
-    ///
-    /// # Errors
-    /// Returns in one line what is wrong with the file.
-    pub fn presets(&self) -> Result<LinkPresets, String> {
-        self.presets.as_deref().map_or_else(|| Ok(LinkPresets::default()), args::presets)
-    }
-
-    /// Returns the selected link preset.
-    ///
-    /// # Errors
-    /// Returns the names of the available presets.
-    pub fn preset_of<'a>(&self, presets: &'a LinkPresets) -> Result<&'a LinkPreset, String> {
-        presets.find(&self.preset).map_err(|error| error.to_string())
-    }
-
-    /// Reads the presets, and returns the conditions of the selected one.
-    ///
-    /// # Errors
-    /// Returns the error of [`presets`](Self::presets) or [`preset_of`](Self::preset_of).
-    pub fn conditions(&self) -> Result<LinkConditions, String> {
-        Ok(self.preset_of(&self.presets()?)?.conditions())
     }
 }

@@ -8,13 +8,13 @@ use bevy_unlag::{
     weapons::{ExplanationViewer, ShotExplanation},
 };
 use unlag_examples::{
+    connection_monitor::ConnectionMonitor,
     death_report::{LastDeath, TICK_SECONDS},
     hero::HeroState,
     screen::{
         LiveText, ShownIf,
         ui::{DIM, TEXT, banner, centre, label, placed, shaded},
     },
-    udp_match::ConnectionMonitor,
 };
 
 /// Width of the health bar in pixels; wide enough for peripheral vision.

@@ -9,247 +9,32 @@
 //! * `shooter server --spectators 100`, `shooter client --connect ADDR --spectate`: watches a match without a pawn.
 //! * `shooter admin --socket FILE players`: asks a server that was started with `--admin FILE`.
 //! * `shooter --headless`: scripted players fight without a window, and a table is printed.
+//!
+//! In a browser it is a client: `cargo xtask web`.
 
+#[cfg(not(target_family = "wasm"))]
 mod cli;
+mod client_window;
 mod effects;
 mod hud;
 mod marker_visuals;
+#[cfg(not(target_family = "wasm"))]
+mod native;
 mod panel;
+mod play;
+#[cfg(not(target_family = "wasm"))]
 mod spectate;
 mod view;
+#[cfg(target_family = "wasm")]
+mod web;
 mod window;
 
-use core::{net::SocketAddr, time::Duration};
-use std::process::{ExitCode, Termination};
-
-use bevy::{platform::time::Instant, prelude::*};
-use bevy_unlag::{
-    link_conditioner::{LinkConditions, LinkPreset},
-    net::RestartMatch,
-    prelude::*,
-};
-use bevy_unlag_server::{say, say_error};
-use clap::Parser;
-use unlag_examples::{
-    app::{self, ServerOptions},
-    args::exit_code,
-    connection, dedicated,
-    hero::Hero,
-    match_report::MatchReport,
-    matchmaking,
-    reconnect::{self, ReconnectPolicy},
-    recording,
-    screen::{self, WindowArgs},
-    scripted_player::{self, ScriptedPlayer},
-    spectating,
-    stepped_match::{self, MatchOptions},
-    udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread},
-    weapon_set::WeaponSet,
-};
-
-use cli::{Cli, Command, Play};
-
-fn main() -> ExitCode {
-    exit_code(run(Cli::parse()))
+#[cfg(not(target_family = "wasm"))]
+fn main() -> std::process::ExitCode {
+    native::main()
 }
 
-fn run(cli: Cli) -> Result<ExitCode, String> {
-    match cli.command {
-        Some(Command::Server(args)) => dedicated::serve(&args).map(|()| ExitCode::SUCCESS),
-        Some(Command::Key(args)) => dedicated::write_key(&args).map(|()| ExitCode::SUCCESS),
-        Some(Command::Token(args)) => dedicated::write_token(&args).map(|()| ExitCode::SUCCESS),
-        Some(Command::Admin(args)) => dedicated::administer(&args).map(|()| ExitCode::SUCCESS),
-        Some(Command::Client { matchmaker: Some(url), headless: true, players, play, .. }) => Ok(print(
-            &udp_match::play_by_matchmaker(&url, players, play.seconds, play.conditions()?, play.seed),
-            &play,
-        )),
-        Some(Command::Client { connect, token, spectate: true, headless, window, play, .. }) => {
-            let token = match (&token, connect) {
-                (Some(file), _) => dedicated::read_token(file)?,
-                (None, address) => {
-                    let server = connection::parse_address(&address.unwrap_or_default())?;
-                    spectating::development_token(server, connection::random_client_id())?
-                }
-            };
-            if headless {
-                spectate::headless(token, &play)
-            } else {
-                spectate::in_window(token, &play, &window)
-            }
-        }
-        Some(Command::Client { connect, token, matchmaker, headless, window, play, .. }) => {
-            let (client, redial) = match (&token, matchmaker, connect) {
-                (Some(file), ..) => (dedicated::read_token(file)?, ReconnectPolicy::never()),
-                (None, Some(url), _) => (matchmaking::ask_alone(&url)?, ReconnectPolicy::never()),
-                (None, None, address) => {
-                    let server = connection::parse_address(&address.unwrap_or_default())?;
-                    if headless {
-                        reconnect::development_client(server)
-                    } else {
-                        reconnect::window_client(server)
-                    }?
-                }
-            };
-            let server = client.server();
-            if headless {
-                let player = PlayerOptions {
-                    player: 1,
-                    seed: play.seed,
-                    conditions: play.conditions()?,
-                    server: ServerOptions::game(default()),
-                };
-                let report =
-                    udp_match::play_as(client, redial, player, play.seconds).map_err(|end| end.text)?;
-                Ok(print(&MatchReport { players: vec![report] }, &play))
-            } else {
-                screen::display(window::HEADLESS_HINT)?;
-                let title = format!("bevy_unlag shooter at {server}");
-                client_window((client, redial), None, &play, (title, &window))
-            }
-        }
-        None if cli.headless => headless(&cli),
-        None if cli.listen => listen(&cli),
-        None => server_bots_and_window(&cli),
-    }
-}
-
-/// Runs a match of scripted players and prints the report.
-fn headless(cli: &Cli) -> Result<ExitCode, String> {
-    let play = &cli.play;
-    let server = ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, ..default() };
-    let record = cli.record()?;
-    let report = if cli.udp {
-        udp_match::play_match(cli.players, play.seconds, play.conditions()?, play.seed, server, record)?
-    } else {
-        let options = MatchOptions {
-            players: cli.players,
-            seconds: play.seconds,
-            conditions: play.conditions()?,
-            seed: play.seed,
-            server,
-            ..default()
-        };
-        stepped_match::play_recorded(&options, record)?
-    };
-    Ok(print(&report, play))
-}
-
-fn print(report: &MatchReport, play: &Play) -> ExitCode {
-    if play.json {
-        say(report.json());
-    } else {
-        say(report.table().trim_end());
-    }
-    let end = report.end();
-    if end.is_early() {
-        say_error(format_args!("error: {end}"));
-        return ExitCode::from(2);
-    }
-    match play.min_agreement {
-        Some(least) if report.agreement() < least => {
-            say_error(format_args!(
-                "agreement {:.2} % is below --min-agreement {least} %",
-                report.agreement()
-            ));
-            ExitCode::from(1)
-        }
-        _ => ExitCode::SUCCESS,
-    }
-}
-
-/// Runs a server and bots in threads, and a window that is a client of that server.
-fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
-    screen::display(window::HEADLESS_HINT)?;
-    let options = ServerOptions::game(cli.rewind.into());
-    let server = ServerThread::start_recorded(cli.port, options, cli.record()?)?;
-    let _bots = udp_match::bots(server.address, bots(cli));
-    let window = ("bevy_unlag shooter".to_owned(), &cli.window);
-    let client = reconnect::window_client(server.address)?;
-    client_window(client, Some(server.switches.clone()), &cli.play, window)
-}
-
-/// Returns the options of the bots. Each has a link of its own with the "Good broadband" preset.
-fn bots(cli: &Cli) -> Vec<PlayerOptions> {
-    let conditions =
-        LinkPreset::named("Good broadband").map_or(LinkConditions::PERFECT, LinkPreset::conditions);
-    let bot = |i| PlayerOptions {
-        player: i + 2,
-        seed: cli.play.seed.wrapping_mul(1_000_003).wrapping_add(i + 1),
-        conditions,
-        server: ServerOptions::game(default()),
-    };
-    (0..cli.players - 1).map(bot).collect()
-}
-
-/// Runs a client with a window. `switches` are the debug controls of a server in this process.
-fn client_window(
-    (client, redial): (TokenClient, ReconnectPolicy),
-    switches: Option<ServerDebugHandle>,
-    play: &Play,
-    (title, args): (String, &WindowArgs),
-) -> Result<ExitCode, String> {
-    let mut app = App::new();
-    let (presets, mut sim) = (play.presets()?, NetSim::new(play.seed));
-    sim.apply(play.preset_of(&presets)?);
-    app.insert_resource(screen::link_controls::ShownPresets(presets));
-    window::add_window(&mut app, title, args, play);
-    if let Some(switches) = switches {
-        app.insert_resource(switches);
-    }
-    app::add_client(&mut app, ServerOptions::game(default()));
-    if args.autoplay {
-        app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(play.seed));
-    }
-    let server = client.server();
-    connection::connect_udp_with_token(&mut app, client, sim);
-    app.insert_resource(ConnectionMonitor::new(server, redial)).add_systems(Update, exit_on_fatal_error);
-    Ok(app.run().report())
-}
-
-/// Time for which the window shows the final error.
-const ERROR_DISPLAY_TIME: Duration = Duration::from_secs(5);
-
-/// Ends a client without a server: shows one line in the window and prints it on the terminal.
-fn exit_on_fatal_error(world: &mut World, mut ended: Local<Option<Instant>>) {
-    let Some(mut watch) = world.remove_resource::<ConnectionMonitor>() else { return };
-    if ended.is_none()
-        && let Some(end) = watch.fatal_error(world)
-    {
-        say_error(format_args!("error: {end}"));
-        watch.notice = Some(end.text);
-        *ended = Some(Instant::now());
-    }
-    world.insert_resource(watch);
-    if ended.is_some_and(|at| at.elapsed() > ERROR_DISPLAY_TIME) {
-        world.write_message(AppExit::from_code(2));
-    }
-}
-
-/// Runs a listen server: the host's window is the server; bots join it over UDP.
-fn listen(cli: &Cli) -> Result<ExitCode, String> {
-    screen::display(window::HEADLESS_HINT)?;
-    // A listen server has no link of its own; a bad file is an error all the same.
-    cli.play.presets()?;
-    let (port, record) = (connection::check_port_is_free(cli.port)?, cli.record()?);
-    let mut app = App::new();
-    let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
-    window::add_window(&mut app, title, &cli.window, &cli.play);
-    app::add_server(&mut app, ServerOptions::game(cli.rewind.into()));
-    app::add_host::<Hero>(&mut app);
-    if let Some(file) = record {
-        recording::record(&mut app, file, recording::REAL_TIME);
-    }
-    app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
-        if keys.just_pressed(KeyCode::F9) {
-            commands.trigger(RestartMatch);
-        }
-    });
-    if cli.window.autoplay {
-        app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(cli.play.seed));
-    }
-    connection::listen_udp(&mut app, port);
-    say(format_args!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}"));
-
-    let _bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli));
-    Ok(app.run().report())
+#[cfg(target_family = "wasm")]
+fn main() {
+    web::main();
 }

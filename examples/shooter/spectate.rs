@@ -11,24 +11,26 @@ use bevy_unlag::{
 use bevy_unlag_server::say;
 use unlag_examples::{
     app::{self, ServerOptions},
-    connection, playback_view,
+    connection,
+    connection_monitor::ConnectionMonitor,
+    playback_view,
     screen::{
         self, LiveText, WindowArgs,
         ui::{TEXT, banner, label},
     },
     spectating,
-    udp_match::ConnectionMonitor,
+    transport::ClientTransport,
 };
 
-use crate::{cli::Play, exit_on_fatal_error, window};
+use crate::{client_window::exit_on_fatal_error, native, play::Play};
 
 /// Watches a match without a window, and prints what was seen.
 ///
 /// # Errors
 /// Returns one line when the match cannot be watched.
-pub fn headless(token: TokenClient, play: &Play) -> Result<ExitCode, String> {
+pub fn headless(token: TokenClient, transport: ClientTransport, play: &Play) -> Result<ExitCode, String> {
     let sim = NetSim::new(play.seed).with(play.conditions()?);
-    say(spectating::watch(token, sim, play.seconds)?);
+    say(spectating::watch(token, transport, sim, play.seconds)?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -36,8 +38,13 @@ pub fn headless(token: TokenClient, play: &Play) -> Result<ExitCode, String> {
 ///
 /// # Errors
 /// Returns one line when there is no screen, or when the link preset is unknown.
-pub fn in_window(token: TokenClient, play: &Play, args: &WindowArgs) -> Result<ExitCode, String> {
-    screen::display(window::HEADLESS_HINT)?;
+pub fn in_window(
+    token: TokenClient,
+    transport: ClientTransport,
+    play: &Play,
+    args: &WindowArgs,
+) -> Result<ExitCode, String> {
+    screen::display(native::HEADLESS_HINT)?;
     let server = token.server();
     let mut sim = NetSim::new(play.seed);
     sim.apply(play.preset_of(&play.presets()?)?);
@@ -52,6 +59,7 @@ pub fn in_window(token: TokenClient, play: &Play, args: &WindowArgs) -> Result<E
             Update,
             (follow_somebody.run_if(resource_added::<Playback>), exit_on_fatal_error).chain(),
         );
+    app.insert_resource(transport);
     connection::connect_udp_with_token(&mut app, token, sim);
     app.insert_resource(ConnectionMonitor::spectator(server));
     Ok(app.run().report())

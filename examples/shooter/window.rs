@@ -12,10 +12,7 @@ use unlag_examples::{
     },
 };
 
-use crate::{cli::Play, effects, hud, marker_visuals, panel, view};
-
-/// Alternative to a window, for error messages.
-pub const HEADLESS_HINT: &str = "use --headless to play without a window";
+use crate::{effects, hud, marker_visuals, panel, play::Play, view};
 
 /// Adds Bevy's plugins with a window, the controls and all visuals. Call it before adding the game's
 /// plugins, which need Bevy's.

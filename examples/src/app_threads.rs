@@ -16,7 +16,7 @@ use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use bevy_unlag_server::run_by_ticks;
 
-use crate::connection;
+use crate::{connection, transport};
 
 /// Frame time of a headless client.
 pub(crate) const CLIENT_FRAME: Duration = Duration::from_millis(10);
@@ -86,15 +86,16 @@ pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> boo
     }
 }
 
-/// Runs a server app on `port` until `more` returns false, and passes the bound port to `ready`.
+/// Runs a server app on `port` until `more` returns false, and passes the bound port to `ready`. Its listeners beside
+/// UDP are open by then.
 ///
 /// # Errors
-/// Returns one line when the port is taken.
+/// Returns one line when the port, or that of another listener, is taken.
 pub fn serve(
     app: &mut App,
     port: u16,
     access: &ServerAccess,
-    ready: impl FnOnce(u16),
+    ready: impl FnOnce(&mut World, u16),
     more: impl FnMut(&mut App) -> bool,
 ) -> Result<(), String> {
     connection::check_port_is_free(port)?;
@@ -102,9 +103,10 @@ pub fn serve(
     bevy_unlag_testkit::finish(app);
     app.update();
     // Another process may have taken the port in the meantime.
+    transport::open_listeners(app.world_mut())?;
     let bound = connection::bound_port(app.world_mut())
         .ok_or_else(|| format!("cannot listen on UDP port {port}; choose another one with --port"))?;
-    ready(bound);
+    ready(app.world_mut(), bound);
     run_by_ticks(app, more);
     Ok(())
 }

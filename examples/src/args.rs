@@ -1,16 +1,20 @@
 //! Parsers and validators of command-line values, and exit codes.
 
 use core::{fmt::Display, str::FromStr};
-use std::{path::Path, process::ExitCode};
+use std::path::Path;
+#[cfg(not(target_family = "wasm"))]
+use std::process::ExitCode;
 
 use bevy_unlag::{
     guard::ConnectTokenRequest,
     link_conditioner::{LinkPreset, LinkPresets, RonFile},
 };
+#[cfg(not(target_family = "wasm"))]
 use bevy_unlag_server::say_error;
 use checked_ron::OneLine;
 
 /// Returns the exit code of a run. An error is printed in one line; its code is 2.
+#[cfg(not(target_family = "wasm"))]
 #[must_use]
 pub fn exit_code(run: Result<ExitCode, String>) -> ExitCode {
     run.unwrap_or_else(|line| {

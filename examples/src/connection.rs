@@ -11,6 +11,8 @@ use bevy_unlag::{
 use checked_ron::OneLine;
 use lightyear::prelude::{server::Start, *};
 
+use crate::transport::{ClientTransport, ServerListeners};
+
 /// UDP port of a server by default.
 pub const DEFAULT_PORT: u16 = 5_000;
 /// Netcode protocol id of this game. Versions of the game are compared separately, by
@@ -69,11 +71,17 @@ pub fn listen_udp_with_access(app: &mut App, port: u16, access: &ServerAccess) {
     listen_udp_with_socket(app, port, access, ServerUdp::default());
 }
 
-/// Starts a server like [`listen_udp_with_access`] on a socket with other settings.
+/// Starts a server like [`listen_udp_with_access`] on a socket with other settings, with its [`ServerListeners`] if
+/// there are any.
 pub fn listen_udp_with_socket(app: &mut App, port: u16, access: &ServerAccess, socket: ServerUdp) {
     let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
-    let server = app.world_mut().spawn((access.server(), LocalAddr(address), socket)).id();
-    app.world_mut().trigger(Start { entity: server });
+    let listeners = app.world_mut().remove_resource::<ServerListeners>();
+    let mut server = app.world_mut().spawn((access.server(), LocalAddr(address), socket));
+    if let Some(listeners) = listeners {
+        listeners.add_to(&mut server);
+    }
+    let entity = server.id();
+    app.world_mut().trigger(Start { entity });
     app.world_mut().flush();
 }
 
@@ -86,8 +94,14 @@ pub fn bound_port(world: &mut World) -> Option<u16> {
 /// Returns a random client id, unique for practical purposes.
 #[must_use]
 pub fn random_client_id() -> u64 {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    RandomState::new().build_hasher().finish()
+    #[cfg(target_family = "wasm")]
+    // The seed of std's hashes is always the same there.
+    return getrandom_03::u64().unwrap_or(1);
+    #[cfg(not(target_family = "wasm"))]
+    {
+        use std::hash::{BuildHasher, Hasher, RandomState};
+        RandomState::new().build_hasher().finish()
+    }
 }
 
 /// Connects to a development-mode server over UDP, through a simulated link.
@@ -99,17 +113,36 @@ pub fn connect_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSi
     Ok(())
 }
 
-/// Connects to a server over UDP with a token, through a simulated link.
+/// Connects to a server with a token by the app's [`ClientTransport`], through a simulated link.
 pub fn connect_udp_with_token(app: &mut App, client: TokenClient, sim: NetSim) {
-    connect_udp_in_world(app.world_mut(), client, sim);
+    connect_in_world(app.world_mut(), client, sim);
 }
 
-/// Connects like [`connect_udp_with_token`], from the world of a running app.
-pub(crate) fn connect_udp_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
-    let (local, server) = (LocalAddr(client.local_address()), PeerAddr(client.server()));
-    let link = world.spawn((Client, client, UdpIo::default(), local, server, sim)).id();
-    world.trigger(Connect { entity: link });
+/// Connects with a token from the world of a running app, by its [`ClientTransport`].
+pub(crate) fn connect_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
+    let transport = world.get_resource::<ClientTransport>().cloned().unwrap_or_default();
+    let server = PeerAddr(client.server());
+    let mut link = world.spawn_empty();
+    #[cfg(not(target_family = "wasm"))]
+    if transport == ClientTransport::Udp {
+        link.insert(LocalAddr(client.local_address()));
+    }
+    insert_transport(&mut link, &transport);
+    let entity = link.insert((Client, client, server, sim)).id();
+    world.trigger(Connect { entity });
     world.flush();
+}
+
+/// Inserts the component of a client's transport.
+pub fn insert_transport(link: &mut EntityWorldMut<'_>, transport: &ClientTransport) {
+    match transport {
+        #[cfg(not(target_family = "wasm"))]
+        ClientTransport::Udp => link.insert(UdpIo::default()),
+        #[cfg(feature = "web")]
+        ClientTransport::WebTransport(transport) => link.insert(transport.clone()),
+        #[cfg(feature = "web")]
+        ClientTransport::WebSocket(transport) => link.insert(transport.clone()),
+    };
 }
 
 /// Starts a development-mode server that accepts in-process links; see [`join`].

@@ -25,7 +25,9 @@ use crate::{
     connection::{self, DEFAULT_PORT, PROTOCOL_ID},
     logs::{LogFormat, ServerLogs},
     operation::{Operation, read_keys},
-    recording, spectating, udp_match,
+    recording, spectating,
+    transport::{self, ListenerArgs},
+    udp_match,
 };
 
 /// Options of a dedicated server.
@@ -87,6 +89,9 @@ pub struct ServeArgs {
     /// takes any free one. At another address than 127.0.0.1 everybody who reaches it can read them.
     #[arg(long, value_name = "ADDR")]
     pub metrics: Option<SocketAddr>,
+    /// Listeners beside UDP.
+    #[command(flatten)]
+    pub listeners: ListenerArgs,
 }
 
 /// Options of a connect token.
@@ -200,8 +205,13 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         delay: Duration::from_secs_f64(args.spectator_delay),
         ..SpectatorConfig::default()
     });
-    let operation = Operation { key_file: args.key.clone(), admin, match_time, record, spectators };
-    udp_match::serve(args.port, &access, options, metrics, operation, |port| {
+    let listeners = args.listeners.listeners()?;
+    let digest = listeners.as_ref().map(|listeners| format!("certificate digest: {}", listeners.digest));
+    let operation =
+        Operation { key_file: args.key.clone(), admin, match_time, record, spectators, listeners };
+    udp_match::serve(args.port, &access, options, metrics, operation, |world, port| {
+        transport::open_listeners(world).into_iter().flatten().for_each(say);
+        digest.into_iter().for_each(say);
         if access.keys.is_development() {
             say(format_args!(
                 "serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}"

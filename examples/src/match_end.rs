@@ -72,7 +72,14 @@ impl fmt::Display for MatchEnd {
 pub(crate) fn no_answer(server: SocketAddr, has_token: bool) -> MatchEnd {
     let port = server.port();
     let is_here = server.ip().is_loopback();
-    EndReason::NoAnswer.because(if has_token {
+    EndReason::NoAnswer.because(if cfg!(target_family = "wasm") {
+        let other = if has_token {
+            "it has another key than the link's token, or the token has expired; ask for a new link"
+        } else {
+            "the link has another digest than its certificate, it has a key, or its firewall keeps UDP from that port"
+        };
+        format!("no server answers at {server}: none listens for browsers there, {other}")
+    } else if has_token {
         format!(
             "no server answers this token at {server}: none runs there, it has another key than the token, or the \
              token has expired; make one with the server's key: shooter token --key FILE --connect ADDR"

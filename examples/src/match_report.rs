@@ -58,7 +58,7 @@ struct EndedConnections {
 }
 
 /// Keeps what [`PlayerReport::read`] needs of a connection that ends before the report is read.
-pub(crate) fn keep_ended_connections(app: &mut App) {
+pub fn keep_ended_connections(app: &mut App) {
     app.init_resource::<EndedConnections>().add_observer(keep_pawn).add_observer(keep_link);
 }
 

@@ -19,7 +19,10 @@ use lightyear::prelude::{
     server::{ClientOf, Server},
 };
 
-use crate::{maps, recording, spectating};
+use crate::{
+    operator_commands, recording, spectating,
+    transport::{self, ServerListeners},
+};
 
 /// Target of log lines, the same as for the other lines about the server.
 pub(crate) const SERVER: &str = "bevy_unlag::server";
@@ -33,7 +36,7 @@ const STDIN: &str = "standard input";
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Settings of a dedicated server beside those of the game.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Operation {
     /// Key file that SIGHUP reads again.
     pub key_file: Option<PathBuf>,
@@ -45,13 +48,16 @@ pub struct Operation {
     pub record: Option<PathBuf>,
     /// Settings for spectators, if there may be any.
     pub spectators: Option<SpectatorConfig>,
+    /// Listeners beside UDP, if there are any.
+    pub listeners: Option<ServerListeners>,
 }
 
 impl Operation {
     /// Whether SIGHUP has something to read again. A pipe, such as `--key <(command)`, can be read once only.
     #[must_use]
     pub fn reloads(&self) -> bool {
-        self.key_file.as_deref().is_some_and(is_regular)
+        let has_certificate = self.listeners.as_ref().is_some_and(|listeners| listeners.reloads);
+        has_certificate || self.key_file.as_deref().is_some_and(is_regular)
     }
 
     /// Adds it to a server app.
@@ -60,7 +66,7 @@ impl Operation {
             app.insert_resource(KeyFile(file)).add_observer(reload_keys);
         }
         if let Some(admin) = self.admin {
-            app.add_plugins((admin, maps::server_plugin));
+            app.add_plugins((admin, operator_commands::plugin));
         }
         if let Some(length) = self.match_time {
             app.insert_resource(MatchClock::new(length, None));
@@ -70,6 +76,9 @@ impl Operation {
         }
         if let Some(config) = self.spectators {
             spectating::admit(app, config);
+        }
+        if let Some(listeners) = self.listeners {
+            app.insert_resource(listeners).add_observer(transport::reload_certificates);
         }
         app.add_systems(Update, end_match.run_if(resource_exists::<MatchClock>));
     }

@@ -70,8 +70,7 @@ impl ReconnectPolicy {
         self.is_reconnecting = true;
         if self.last_attempt.is_none_or(|at| at.elapsed() >= RETRY_INTERVAL) {
             self.last_attempt = Some(Instant::now());
-            reconnect_udp(world, server, client_id)
-                .map_err(|line| EndReason::ConnectionLost.because(line))?;
+            reconnect(world, server, client_id).map_err(|line| EndReason::ConnectionLost.because(line))?;
         }
         Ok(true)
     }
@@ -113,7 +112,17 @@ pub fn development_client(server: SocketAddr) -> Result<(TokenClient, ReconnectP
 /// # Errors
 /// Returns one line when the connect token cannot be created.
 pub fn window_client(server: SocketAddr) -> Result<(TokenClient, ReconnectPolicy), String> {
-    let client_id = connection::random_client_id();
+    window_client_with_id(server, connection::random_client_id())
+}
+
+/// Creates a client like [`window_client`], for a player that may have been there before.
+///
+/// # Errors
+/// Returns one line when the connect token cannot be created.
+pub fn window_client_with_id(
+    server: SocketAddr,
+    client_id: u64,
+) -> Result<(TokenClient, ReconnectPolicy), String> {
     let client = connection::development_client_with_timeout(server, client_id, LONGEST_FRAME)?;
     Ok((client, ReconnectPolicy::with_client_id(client_id)))
 }
@@ -123,7 +132,7 @@ pub fn window_client(server: SocketAddr) -> Result<(TokenClient, ReconnectPolicy
 ///
 /// # Errors
 /// Returns one line when the connect token cannot be created.
-pub fn reconnect_udp(world: &mut World, server: SocketAddr, client_id: u64) -> Result<(), String> {
+pub fn reconnect(world: &mut World, server: SocketAddr, client_id: u64) -> Result<(), String> {
     let client = connection::development_client(server, client_id)?;
     let mut links = world.query_filtered::<(Entity, &NetSim), With<Client>>();
     let old: Vec<_> = links.iter(world).map(|(link, sim)| (link, sim.seed(), sim.up, sim.down)).collect();
@@ -134,7 +143,7 @@ pub fn reconnect_udp(world: &mut World, server: SocketAddr, client_id: u64) -> R
         (sim.up, sim.down) = (up, down);
         world.despawn(link);
     }
-    connection::connect_udp_in_world(world, client, sim);
+    connection::connect_in_world(world, client, sim);
     Ok(())
 }
 

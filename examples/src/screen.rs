@@ -1,6 +1,6 @@
 //! Shared window code of the examples.
 //!
-//! * [`display`]: check for a screen.
+//! * `display`: check for a screen.
 //! * [`WindowArgs`]: command-line options of a window; [`add_window`] opens it.
 //! * [`ui`]: text, lines, panels, buttons and sliders; [`LiveText`] and [`ShownIf`]: texts and nodes that
 //!   systems provide.
@@ -10,6 +10,7 @@
 mod bindings;
 mod checker;
 pub mod cursor;
+#[cfg(not(target_family = "wasm"))]
 mod display;
 pub mod link_controls;
 pub mod scene;
@@ -29,9 +30,13 @@ use clap::Args;
 
 pub use bindings::{LiveText, ShownIf};
 pub use checker::checkerboard;
+#[cfg(not(target_family = "wasm"))]
 pub use display::display;
 
 use crate::{args::size, logs::log_plugin};
+
+/// CSS selector of the canvas that a page has for the window.
+pub const CANVAS: &str = "#window";
 
 /// Options of a window; a resource of its app.
 #[derive(Args, Resource, Clone, Debug)]
@@ -57,6 +62,9 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32,
         title,
         resolution: WindowResolution::new(args.size.0, args.size.1),
         present_mode: PresentMode::AutoVsync,
+        // In a browser: the page's canvas, as large as the element around it.
+        canvas: cfg!(target_family = "wasm").then(|| CANVAS.to_owned()),
+        fit_canvas_to_parent: true,
         ..default()
     };
     let log = log_plugin(log);

@@ -1,99 +1,31 @@
 //! Real-time match over UDP: every app runs in its own thread at its own frame rate.
 
-use core::time::Duration;
-use std::{
-    net::SocketAddr,
-    path::PathBuf,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
-    thread,
-    time::Instant,
-};
+use std::{net::SocketAddr, path::PathBuf, thread, time::Instant};
 
 use bevy::{
     prelude::*,
     tasks::{AsyncComputeTaskPool, ComputeTaskPool, IoTaskPool, TaskPoolBuilder},
 };
-use bevy_unlag::{
-    guard::{JoinRefused, KickReason, KickedByServer},
-    link_conditioner::LinkConditions,
-    net::{ProtocolMismatch, RateMismatch, ServerShutdown, SetupMismatch},
-    prediction::PredictionDebug,
-    prelude::*,
-    rewind::{EvidenceLog, ShotEvidence},
-};
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
 use bevy_unlag_agones::AgonesPlugin;
 use bevy_unlag_server::{MetricsPlugin, SignalPlugin, WatchdogPlugin, say_error};
-use checked_ron::OneLine;
-use lightyear::prelude::{Client, Connected};
 
 use crate::{
     app::{self, ServerOptions},
     app_threads::{self, AppThreads, CLIENT_FRAME, run},
     connection,
-    hero::AnyPlayer,
+    connection_monitor::ConnectionMonitor,
     logs,
-    maps::OperatorText,
-    match_end::{self, EndReason, MatchEnd},
+    match_end::{EndReason, MatchEnd},
     match_report::{self, MatchReport, PlayerReport},
     match_rules, matchmaking,
     operation::Operation,
     reconnect::{self, ReconnectPolicy},
     recording,
     scripted_player::ScriptedPlayer,
+    server_debug::ServerDebugHandle,
+    transport::ClientTransport,
 };
-
-/// Time after which a server that does not respond counts as absent.
-const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
-/// Time that a longer frame counts of it.
-const LONG_FRAME: Duration = Duration::from_millis(500);
-
-/// Debug controls of a server in another thread, for testing.
-#[derive(Resource, Clone, Debug, Default)]
-pub struct ServerDebugHandle {
-    force_corrections: Arc<AtomicU32>,
-    records_shots: Arc<AtomicBool>,
-    shots: Arc<Mutex<Vec<ShotEvidence>>>,
-}
-
-impl ServerDebugHandle {
-    /// Maximum number of recorded shots in the queue.
-    const SHOTS: usize = 64;
-
-    /// Sets the server's [`PredictionDebug::force_corrections`].
-    pub fn force_corrections(&self, share: f32) {
-        self.force_corrections.store(share.to_bits(), Ordering::Relaxed);
-    }
-
-    /// Sets whether the server records every shot that it resolves.
-    pub fn record_shots(&self, on: bool) {
-        self.records_shots.store(on, Ordering::Relaxed);
-    }
-
-    /// Takes the shots that the server has recorded since the last call.
-    #[must_use]
-    pub fn take_shots(&self) -> Vec<ShotEvidence> {
-        self.shots.lock().map(|mut shots| core::mem::take(&mut *shots)).unwrap_or_default()
-    }
-
-    fn apply(&self, world: &mut World) {
-        world.resource_mut::<PredictionDebug>().force_corrections =
-            f32::from_bits(self.force_corrections.load(Ordering::Relaxed));
-        let mut log = world.resource_mut::<EvidenceLog>();
-        let on = self.records_shots.load(Ordering::Relaxed);
-        if on != log.is_on() {
-            log.set_capacity(if on { Self::SHOTS } else { 0 });
-        }
-        if on && let Ok(mut shots) = self.shots.lock() {
-            shots.extend(log.drain());
-            // Bounded, because no consumer may be reading.
-            let beyond = shots.len().saturating_sub(Self::SHOTS);
-            shots.drain(..beyond);
-        }
-    }
-}
 
 /// A dedicated server in a thread, which ends when this is dropped.
 pub struct ServerThread {
@@ -130,10 +62,16 @@ impl ServerThread {
             if let Some(file) = record {
                 recording::record(&mut app, file, recording::REAL_TIME);
             }
-            app_threads::serve(&mut app, port, &access, ready, |app| {
-                obeyed.apply(app.world_mut());
-                more()
-            })
+            app_threads::serve(
+                &mut app,
+                port,
+                &access,
+                |_, port| ready(port),
+                |app| {
+                    obeyed.apply(app.world_mut());
+                    more()
+                },
+            )
         })?;
         Ok(Self { address, switches, _thread: thread })
     }
@@ -151,7 +89,7 @@ pub fn serve(
     options: ServerOptions,
     metrics: Option<MetricsPlugin>,
     operation: Operation,
-    ready: impl FnOnce(u16),
+    ready: impl FnOnce(&mut World, u16),
 ) -> Result<(), String> {
     // By default Bevy takes a thread for each core of the machine, in each of its servers.
     let one = |name: &str| TaskPoolBuilder::new().num_threads(1).thread_name(name.to_owned()).build();
@@ -170,7 +108,7 @@ pub fn serve(
 }
 
 /// Configuration of a scripted player.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlayerOptions {
     /// Its number, from 1; unique on a server.
     pub player: u64,
@@ -180,6 +118,8 @@ pub struct PlayerOptions {
     pub conditions: LinkConditions,
     /// Options of the server.
     pub server: ServerOptions,
+    /// Transport of its link.
+    pub transport: ClientTransport,
 }
 
 /// Starts bots in threads.
@@ -198,6 +138,7 @@ pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>) -> AppThreads {
 fn client(client: TokenClient, player: PlayerOptions) -> App {
     let mut app = app::scripted_client(player.seed, player.server);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
+    app.insert_resource(player.transport);
     connection::connect_udp_with_token(&mut app, client, sim);
     bevy_unlag_testkit::finish(&mut app);
     app
@@ -262,8 +203,13 @@ pub fn play_by_matchmaker(
 ) -> MatchReport {
     let start = |i: u64| {
         let (url, seed) = (url.to_owned(), seed.wrapping_mul(1_000_003).wrapping_add(i));
-        let player =
-            PlayerOptions { player: i + 1, seed, conditions, server: ServerOptions::game(default()) };
+        let player = PlayerOptions {
+            player: i + 1,
+            seed,
+            conditions,
+            server: ServerOptions::game(default()),
+            ..default()
+        };
         thread::spawn(move || {
             let token = matchmaking::ask_alone(&url).map_err(|line| EndReason::NoAnswer.because(line))?;
             play_as(token, ReconnectPolicy::never(), player, seconds)
@@ -276,131 +222,6 @@ pub fn play_by_matchmaker(
         played.unwrap_or_else(|end| PlayerReport { end, ..default() })
     };
     MatchReport { players: threads.into_iter().map(end).collect() }
-}
-
-/// Monitor of a client's connection.
-#[derive(Resource, Clone, Debug)]
-pub struct ConnectionMonitor {
-    server: SocketAddr,
-    joined_at: Option<Instant>,
-    last_ok: Instant,
-    /// Time since then, of which a long frame counts only a part: a window that compiles shaders must not give up.
-    waited: Duration,
-    last_frame: Instant,
-    redial: ReconnectPolicy,
-    /// Whether it joins without a pawn.
-    is_spectator: bool,
-    /// Notice for the player, if any.
-    pub notice: Option<String>,
-}
-
-impl ConnectionMonitor {
-    /// Creates a monitor; call it when the client starts to connect.
-    #[must_use]
-    pub fn new(server: SocketAddr, redial: ReconnectPolicy) -> Self {
-        let now = Instant::now();
-        let (joined_at, waited) = (None, Duration::ZERO);
-        let (last_ok, last_frame) = (now, now);
-        Self { server, joined_at, last_ok, waited, last_frame, redial, is_spectator: false, notice: None }
-    }
-
-    /// Creates a monitor of a spectator, which gets no pawn and does not reconnect.
-    #[must_use]
-    pub fn spectator(server: SocketAddr) -> Self {
-        Self { is_spectator: true, ..Self::new(server, ReconnectPolicy::never()) }
-    }
-
-    /// Returns the time since the client got its pawn.
-    #[must_use]
-    pub fn time_since_join(&self) -> Duration {
-        self.joined_at.map_or(Duration::ZERO, |at| at.elapsed())
-    }
-
-    /// Returns whether the client has had a pawn.
-    #[must_use]
-    pub fn has_joined(&self) -> bool {
-        self.joined_at.is_some()
-    }
-
-    /// Returns the reason why the client must give up, if there is one. Meanwhile, reconnects a client that
-    /// has lost its connection.
-    pub fn fatal_error(&mut self, world: &mut World) -> Option<MatchEnd> {
-        let server = self.server;
-        self.waited += core::mem::replace(&mut self.last_frame, Instant::now()).elapsed().min(LONG_FRAME);
-        let mismatch = first::<ProtocolMismatch>(world).or_else(|| first::<RateMismatch>(world));
-        if let Some(line) = mismatch {
-            return Some(EndReason::Mismatch.because(format!("at {server}: {line}")));
-        }
-        if let Some(kicked) = world.resource_mut::<Messages<KickedByServer>>().drain().next() {
-            return Some(match kicked.0 {
-                KickReason::Shutdown => {
-                    EndReason::ServerShutdown.because(format!("the server at {server} has stopped"))
-                }
-                _ => EndReason::Kicked.because(format!("at {server}: {kicked}")),
-            });
-        }
-        if let Some(shutdown) = world.resource_mut::<Messages<ServerShutdown>>().drain().last() {
-            self.notice = Some(shutdown.to_string());
-            self.redial.stop_reconnecting();
-        }
-        if let Some(said) = world.resource_mut::<Messages<Received<OperatorText>>>().drain().last() {
-            self.notice = Some(format!("operator: {}", OneLine::new(&said.message.0, 400)));
-        }
-        if let Some(mismatch) = world.resource_mut::<Messages<SetupMismatch>>().drain().last() {
-            self.notice = Some(mismatch.to_string());
-        }
-        if let Some(refused) = world.resource_mut::<Messages<JoinRefused>>().drain().next() {
-            let line = format!("the server at {server} refused the connection: {refused}");
-            return Some(EndReason::Refused.because(line));
-        }
-        let connected =
-            world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
-        let pawn = world.query_filtered::<(), (With<LocalControl>, AnyPlayer)>().iter(world).next().is_some();
-        if connected && (pawn || self.is_spectator) {
-            self.joined_at = self.joined_at.or(Some(Instant::now()));
-            (self.last_ok, self.waited) = (Instant::now(), Duration::ZERO);
-            if self.redial.mark_playing() && self.notice.as_deref() == Some(reconnect::RECONNECT_NOTICE) {
-                self.notice = None;
-            }
-            return None;
-        }
-        if self.has_joined() && !connected && self.redial.is_server_shutting_down() {
-            return Some(EndReason::ServerShutdown.because(format!("the server at {server} has stopped")));
-        }
-        let mut timeout = SERVER_TIMEOUT;
-        if self.has_joined() {
-            let was_needed = self.redial.is_reconnecting();
-            match self.redial.maintain(world, server) {
-                Ok(false) => {}
-                Ok(true) => {
-                    timeout = reconnect::GRACE;
-                    if !was_needed {
-                        self.notice = Some(reconnect::RECONNECT_NOTICE.to_owned());
-                    }
-                }
-                Err(end) => return Some(end),
-            }
-        }
-        if self.waited < timeout {
-            return None;
-        }
-        Some(match (self.has_joined(), connected) {
-            (true, _) => EndReason::ConnectionLost.because(if self.redial.has_token() {
-                format!("the server at {server} has gone; ask for a new token once it is back")
-            } else {
-                format!("the server at {server} has gone; start it again with: shooter server")
-            }),
-            (false, true) => EndReason::NoAnswer.because(format!(
-                "the server at {server} answers but spawns no pawn; check that it is a shooter server"
-            )),
-            (false, false) => match_end::no_answer(server, self.redial.has_token()),
-        })
-    }
-}
-
-/// Takes the messages of a type, and returns the first one.
-fn first<M: Message + ToString>(world: &mut World) -> Option<String> {
-    world.resource_mut::<Messages<M>>().drain().next().map(|message| message.to_string())
 }
 
 /// Plays a whole match over UDP: a server and scripted players, each in a thread. The server records it into a file, if
@@ -419,7 +240,7 @@ pub fn play_match(
     let host = ServerThread::start_recorded(0, server, record)?;
     let start = |i: u64| {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(i);
-        let player = PlayerOptions { player: i + 1, seed, conditions, server };
+        let player = PlayerOptions { player: i + 1, seed, conditions, server, ..default() };
         let address = host.address;
         thread::spawn(move || play(address, player, seconds))
     };

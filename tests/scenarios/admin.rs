@@ -9,7 +9,8 @@ use bevy_unlag::{
 use bevy_unlag_server::{AdminPlugin, send_admin_command};
 use unlag_examples::{
     arena::{ArenaMap, ArenaPart},
-    maps::{self, OperatorText},
+    maps::OperatorText,
+    operator_commands,
 };
 
 use super::*;
@@ -57,7 +58,7 @@ fn operator_changes_the_map_talks_and_kicks_with_a_reason() {
     let admin = AdminPlugin::open(&file).expect("an admin file");
     let options = MatchOptions { players: 2, conditions: link_150(), ..MatchOptions::default() };
     let mut game = Match::start_with(&options, |server| {
-        server.add_plugins((admin, maps::server_plugin));
+        server.add_plugins((admin, operator_commands::plugin));
     })
     .expect("the match starts");
     game.clients.iter_mut().for_each(record);

@@ -61,6 +61,8 @@ mod teams;
 mod teleport;
 mod time_dilation;
 mod tokens;
+#[cfg(feature = "web")]
+mod transports;
 mod udp;
 mod weapon_data;
 

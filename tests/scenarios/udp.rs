@@ -16,6 +16,7 @@ fn player(number: u64) -> PlayerOptions {
         seed: number,
         conditions: LinkConditions::PERFECT,
         server: ServerOptions::default(),
+        ..Default::default()
     }
 }
 

@@ -13,6 +13,7 @@ mod packages;
 mod test_selection;
 #[cfg(test)]
 mod tutorial_pages;
+mod web;
 
 use std::{env, process::ExitCode, time::Instant};
 
@@ -37,6 +38,7 @@ const STEPS: &[Step] = &[
     Step("typos", "", "spelling; needs typos", typos),
     Step("deny", "", "licences and advisories; needs cargo-deny", deny),
     Step("package", "[--verify]", "tarballs of the published crates, or a build of each", packages::package),
+    Step("web", "", "the shooter's client as a web page in target/web; needs wasm-bindgen", web::web),
     Step("list", "", "this list", list),
 ];
 

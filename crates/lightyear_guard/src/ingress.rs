@@ -37,6 +37,9 @@ use lightyear_sync::ping::plugin::PingSystems;
 use crate::{log_lines::LogConfig, system_sets::GuardSystems};
 
 pub use channel_rules::{BindMessage, BoundMessages};
+#[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+pub(crate) use datagram_filter::DatagramForm;
+pub(crate) use datagram_filter::client_datagram_form;
 pub(crate) use host::host;
 pub use kick::PendingKick;
 pub use kick::{Kick, KickReason, Kicked, KickedByServer, SetupDifference};
@@ -44,8 +47,14 @@ pub use kick_text::KickText;
 pub use limits::{IngressLimits, IngressRefusal};
 pub use log_limiter::{limit_logs, suppressed_log_lines};
 pub use packet_filter_probe::PacketFilterProbe;
+#[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+pub(crate) use pending_links::{PendingLink, forget as forget_pending_links};
 pub use socket::ServerUdp;
+#[cfg(all(feature = "webtransport", not(target_family = "wasm")))]
+pub(crate) use socket::open_socket;
 pub use token_bucket::RateLimiter;
+#[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+pub(crate) use token_bucket::TokenBucket;
 pub use traffic::{IngressStats, LinkTraffic, RefusalCounts, record_refusal};
 
 /// Adds what both sides have: limits, counters, and the order of the datagram filter.
@@ -96,7 +105,7 @@ pub(crate) fn client_plugin(app: &mut App) {
 /// server checks by itself.
 #[must_use]
 pub fn check_datagram(bytes: &[u8]) -> bool {
-    datagram_filter::client_datagram_form(bytes).is_some()
+    client_datagram_form(bytes).is_some()
 }
 
 /// Returns the number of messages and fragments in a decrypted packet, if it is well-formed. For fuzz targets

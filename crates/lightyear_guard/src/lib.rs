@@ -18,6 +18,8 @@
 //! * [`IngressLimits`] has the limits, [`IngressStats`] and [`LinkTraffic`] count what was refused and why.
 //! * [`BindMessage`] says which messages clients may send on which channel.
 //! * [`ServerUdp`] is a UDP socket that creates no link entity for invalid datagrams.
+//! * `SessionListeners` takes WebTransport and WebSocket beside UDP, with the features `webtransport` and
+//!   `websocket`, and `WebTransportClient` and `WebSocketClient` join over them.
 //! * [`ServerAccess`] and [`ServerKey`] define the clients that may join; a matchmaker signs a
 //!   [`ConnectTokenRequest`], and [`TokenClient`] joins with it. A token is good once, at one server of a fleet.
 //!   [`RotateKeys`] gives a running server new [`ServerKeys`], [`AssignMatch`] a match.
@@ -61,6 +63,8 @@ mod named_enum;
 mod plugin;
 mod protocol;
 mod reflection;
+#[cfg(feature = "sessions")]
+mod sessions;
 mod system_sets;
 mod tokens;
 
@@ -72,6 +76,16 @@ pub use ingress::{
 };
 pub use log_lines::{LogConfig, client_name};
 pub use plugin::{ClientGuardPlugin, ServerGuardPlugin};
+#[cfg(feature = "websocket")]
+pub use sessions::WebSocketClient;
+#[cfg(feature = "webtransport")]
+pub use sessions::WebTransportClient;
+#[cfg(feature = "sessions")]
+pub use sessions::{CertificateDigest, InvalidDigest};
+#[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+pub use sessions::{
+    CertificateError, ReloadCertificates, ServerCertificate, SessionListeners, SessionTransport,
+};
 pub use system_sets::GuardSystems;
 pub use tokens::{
     AssignMatch, BanList, BanTarget, ConnectTokenRequest, InvalidBanTarget, JoinRefusal, JoinRefused,

@@ -18,6 +18,8 @@ impl Plugin for ServerGuardPlugin {
     fn build(&self, app: &mut App) {
         add_shared_plugins(app);
         ingress::plugin(app);
+        #[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+        crate::sessions::server_plugin(app);
         app.add_systems(Last, tokens::log_full_server);
     }
 }
@@ -26,6 +28,8 @@ impl Plugin for ClientGuardPlugin {
     fn build(&self, app: &mut App) {
         add_shared_plugins(app);
         ingress::client_plugin(app);
+        #[cfg(feature = "sessions")]
+        crate::sessions::client_plugin(app);
     }
 }
 

@@ -21,4 +21,8 @@ pub(crate) fn register_types(app: &mut App) {
         .register_type::<ServerUdp>()
         .register_type::<TokenStats>()
         .register_type::<WallClock>();
+    #[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+    app.register_type::<ReloadCertificates>()
+        .register_type::<SessionListeners>()
+        .register_type::<SessionTransport>();
 }

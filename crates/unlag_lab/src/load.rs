@@ -8,11 +8,11 @@ mod system_info;
 
 use bevy_unlag::net::MessageClass;
 use clap::Args;
-use load_session::LoadSession;
 use server_process::Frame;
 
 use crate::prelude::*;
 
+pub use load_session::LoadSession;
 pub use server::{ServeArgs, serve};
 pub use server_process::ServerProcess;
 pub use system_info::{cpu_time, pin_to_core, resident_bytes};

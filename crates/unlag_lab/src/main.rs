@@ -25,6 +25,7 @@ mod smoothing;
 mod soak;
 mod statistics;
 mod timeline;
+mod transports;
 mod weapons;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -129,6 +130,8 @@ enum Topic {
     Soak(soak::SoakArgs),
     /// A scripted match as a trace for `ui.perfetto.dev`: what each client predicted, sent and was answered.
     Timeline(timeline::TimelineArgs),
+    /// UDP, WebTransport and WebSocket side by side, in a build with the feature `web`.
+    Transports,
     /// Cost of a verdict, bytes of a shot, duplicated and refused shots, projectile hits.
     Weapons,
 }
@@ -154,6 +157,7 @@ fn main() -> ExitCode {
         Topic::Smoothing => smoothing::measure(&options),
         Topic::Soak(args) => soak::measure(&options, args),
         Topic::Timeline(args) => timeline::export(&options, &args),
+        Topic::Transports => transports::measure(&options),
         Topic::Weapons => weapons::measure(&options),
     };
     match measured.and_then(|figures| figures.output(options.json)) {

@@ -15,7 +15,7 @@ use unlag_examples::{
         link_controls::has_link,
         ui::{column, slider},
     },
-    udp_match::ServerDebugHandle,
+    server_debug::ServerDebugHandle,
 };
 
 /// Key that toggles the debug view of corrections.

@@ -30,7 +30,7 @@ impl BackgroundRace {
         let (switches, truth) = (switches.clone(), truth.clone());
         let server = threads.spawn_server(move |more, ready| {
             let access = ServerAccess::development(connection::PROTOCOL_ID);
-            serve(&mut app::server(switches, truth), 0, &access, ready, |_| more())
+            serve(&mut app::server(switches, truth), 0, &access, |_, port| ready(port), |_| more())
         })?;
         // The driver has settings of its own: those of the watching player do not apply to it.
         let switches = RaceSettings::default();

@@ -97,7 +97,7 @@ pub(super) fn filter_server_datagrams(
 
 /// Form of a datagram that a netcode client sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum DatagramForm {
+pub(crate) enum DatagramForm {
     /// A connection request: the only unencrypted datagram, and of fixed length.
     Request,
     /// Any other kind, with a plausible prefix.
@@ -105,7 +105,7 @@ pub(super) enum DatagramForm {
 }
 
 /// Returns the form of a datagram if a netcode client could have sent it.
-pub(super) fn client_datagram_form(bytes: &[u8]) -> Option<DatagramForm> {
+pub(crate) fn client_datagram_form(bytes: &[u8]) -> Option<DatagramForm> {
     /// Length of a connection request.
     const REQUEST: usize = 1_078;
     const VERSION: &[u8] = b"NETCODE 1.02\0";

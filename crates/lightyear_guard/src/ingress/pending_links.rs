@@ -10,7 +10,7 @@ use crate::counted_delta::counted_delta;
 
 /// On a link without a connection.
 #[derive(Component, Default)]
-pub(super) struct PendingLink {
+pub(crate) struct PendingLink {
     /// Time that it has had no connection.
     age: Duration,
     /// Whether it has sent anything.
@@ -22,7 +22,7 @@ pub(super) struct PendingLink {
 /// Removes links that have been pending for too long and, when there are too many, the oldest ones. Links
 /// that have shown a valid connect token or have sent nothing yet are not counted: a flood locks no client
 /// out.
-pub(super) fn forget(
+pub(crate) fn forget(
     time: Res<Time<Real>>,
     limits: Res<IngressLimits>,
     mut links: Query<(Entity, Option<&mut PendingLink>, Has<Connecting>), (With<LinkOf>, Without<Connected>)>,

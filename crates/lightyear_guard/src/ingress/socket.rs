@@ -145,6 +145,16 @@ fn log_missing_thread(error: &dyn core::fmt::Display) {
     );
 }
 
+/// Opens a socket of its own for a listener of sessions.
+///
+/// # Errors
+/// The system's error if the address cannot be bound.
+#[cfg(all(feature = "webtransport", not(target_family = "wasm")))]
+pub(crate) fn open_socket(address: SocketAddr) -> std::io::Result<(std::net::UdpSocket, SocketAddr)> {
+    let bound = bound_socket::open(address, true)?;
+    Ok((bound.socket, bound.address))
+}
+
 /// The link of an address, on the link entity.
 #[derive(Component, Clone, Copy)]
 struct UdpLink {

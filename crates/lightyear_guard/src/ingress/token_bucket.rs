@@ -4,7 +4,7 @@ use core::time::Duration;
 
 /// Remaining budget of a token bucket.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TokenBucket(f32);
+pub(crate) struct TokenBucket(f32);
 
 impl Default for TokenBucket {
     fn default() -> Self {
@@ -14,27 +14,27 @@ impl Default for TokenBucket {
 
 impl TokenBucket {
     /// A bucket that is full, whatever its capacity.
-    pub(super) const FULL: Self = Self(f32::INFINITY);
+    pub(crate) const FULL: Self = Self(f32::INFINITY);
 
     /// Adds tokens at `rate` per second, up to the capacity of `rate` × `burst`. A negative or NaN rate
     /// counts as 0.
-    pub(super) fn fill(&mut self, rate: f32, burst: Duration, passed: Duration) {
+    pub(crate) fn fill(&mut self, rate: f32, burst: Duration, passed: Duration) {
         let rate = rate.max(0.0);
         self.0 = (self.0 + rate * passed.as_secs_f32()).min(rate * burst.as_secs_f32());
     }
 
     /// Whether the bucket holds `cost` tokens.
-    pub(super) fn has(self, cost: f32) -> bool {
+    pub(crate) fn has(self, cost: f32) -> bool {
         self.0 >= cost
     }
 
     /// Takes `cost` tokens, which must be there.
-    pub(super) fn spend(&mut self, cost: f32) {
+    pub(crate) fn spend(&mut self, cost: f32) {
         self.0 -= cost;
     }
 
     /// Takes `cost` tokens if they are there. Returns whether they were.
-    pub(super) fn take(&mut self, cost: f32) -> bool {
+    pub(crate) fn take(&mut self, cost: f32) -> bool {
         let has = self.has(cost);
         if has {
             self.spend(cost);

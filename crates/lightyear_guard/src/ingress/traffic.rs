@@ -34,7 +34,7 @@ impl RefusalCounts {
         self.count_many(refusal, 1);
     }
 
-    pub(super) fn count_many(&mut self, refusal: IngressRefusal, times: u64) {
+    pub(crate) fn count_many(&mut self, refusal: IngressRefusal, times: u64) {
         self.0[refusal as usize] += times;
     }
 }

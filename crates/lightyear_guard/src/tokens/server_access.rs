@@ -95,6 +95,7 @@ impl ServerAccess {
             seen_tokens: SeenTokens::default(),
             // netcode starts at 2^23 for denials and at 2^62 for sessions: no sequence number is used twice.
             sequence: 1 << 61,
+            listeners: Vec::new(),
         };
         (NetcodeServer::new(config), gate)
     }
@@ -111,6 +112,8 @@ pub(crate) struct TokenValidator {
     pub(super) started: (Instant, u64),
     pub(super) seen_tokens: SeenTokens,
     pub(super) sequence: u64,
+    /// Addresses of listeners beside the server's own.
+    pub(super) listeners: Vec<SocketAddr>,
 }
 
 /// Current time on both clocks.
@@ -137,13 +140,20 @@ impl ClockReading {
 }
 
 impl TokenValidator {
+    /// Sets the addresses at which the server listens beside its own: tokens for them are accepted, too.
+    #[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+    pub(crate) fn set_listeners(&mut self, addresses: Vec<SocketAddr>) {
+        self.listeners = addresses;
+    }
+
     pub(super) fn now(&self, wall: SystemTime) -> ClockReading {
         ClockReading { wall: milliseconds(wall), uptime: self.started.0.elapsed(), started: self.started.1 }
     }
 }
 
 impl ServerAccess {
-    /// Validates a token that was issued with `key`, except for its single use. Returns its remaining lifetime.
+    /// Validates a token that was issued with `key`, except for its single use. `local` has the addresses at which the
+    /// server listens, as far as they are known. Returns its remaining lifetime.
     ///
     /// # Errors
     /// The reason for refusing it.
@@ -152,7 +162,7 @@ impl ServerAccess {
         key: &ServerKey,
         request: &ConnectionRequest<'_>,
         private: &PrivateTokenData,
-        local: Option<SocketAddr>,
+        local: &[SocketAddr],
         now: ClockReading,
     ) -> Result<Duration, JoinRefusal> {
         if request.protocol != self.protocol_id {
@@ -189,13 +199,14 @@ impl ServerAccess {
         if token.issued < now.start() { Err(JoinRefusal::BeforeStart) } else { Ok(left) }
     }
 
-    fn is_ours(&self, server: SocketAddr, local: Option<SocketAddr>) -> bool {
+    fn is_ours(&self, server: SocketAddr, local: &[SocketAddr]) -> bool {
         if !self.addresses.is_empty() {
             return self.addresses.contains(&server);
         }
-        local.is_none_or(|local| {
-            local.port() == server.port() && (local.ip().is_unspecified() || local.ip() == server.ip())
-        })
+        local.is_empty()
+            || local.iter().any(|local| {
+                local.port() == server.port() && (local.ip().is_unspecified() || local.ip() == server.ip())
+            })
     }
 }
 
@@ -238,8 +249,8 @@ mod tests {
         let private = request.open(&key.bytes()).expect("its key");
         let wall = milliseconds(clock::wall()).saturating_add_signed(ahead);
         let now = ClockReading { wall, uptime: Duration::from_millis(uptime), started: wall - uptime };
-        let local = Some(SocketAddr::from(([0, 0, 0, 0], 5_000)));
-        access.validate(key, &request, &private, local, now).map(drop)
+        let local = [SocketAddr::from(([0, 0, 0, 0], 5_000))];
+        access.validate(key, &request, &private, &local, now).map(drop)
     }
 
     fn token(access: &ServerAccess, change: impl FnOnce(&mut ConnectTokenRequest)) -> Vec<u8> {
@@ -337,7 +348,7 @@ mod tests {
             let now = ClockReading { wall: issued + 10, uptime: Duration::from_secs(60), started };
             let set = ConnectionRequest { expires: now.wall / 1_000 + 30, ..request };
             assert_eq!(
-                access.validate(access.keys.newest(), &set, &private, None, now),
+                access.validate(access.keys.newest(), &set, &private, &[], now),
                 Ok(Duration::from_secs(30))
             );
         }

@@ -220,13 +220,15 @@ impl TokenValidator {
             stats.foreign += 1;
             return TokenDecision::Drop;
         };
-        let good = self.access.validate(key, request, &private, local, now).map_err(Some).and_then(|left| {
-            if is_banned(private.client_id) {
-                return Err(Some(JoinRefusal::Banned));
-            }
-            let shown = self.seen_tokens.show(request.name(), link, left, now.uptime, is_there);
-            if key.is_development() { Ok(()) } else { shown }
-        });
+        let addresses: Vec<_> = local.into_iter().chain(self.listeners.iter().copied()).collect();
+        let good =
+            self.access.validate(key, request, &private, &addresses, now).map_err(Some).and_then(|left| {
+                if is_banned(private.client_id) {
+                    return Err(Some(JoinRefusal::Banned));
+                }
+                let shown = self.seen_tokens.show(request.name(), link, left, now.uptime, is_there);
+                if key.is_development() { Ok(()) } else { shown }
+            });
         let netcode_key = &self.netcode_key;
         match good {
             Ok(()) if key == netcode_key => TokenDecision::Pass(private, None),

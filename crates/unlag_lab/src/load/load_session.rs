@@ -1,18 +1,24 @@
 //! Scripted UDP clients of a server in another process, with stepped time.
 
-use core::ops::Range;
+use core::{net::SocketAddr, ops::Range};
 use std::thread;
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use bevy_unlag::net::{Bandwidth, MessageClass};
 use lightyear::prelude::{Client, Connected, Disconnected};
-use unlag_examples::{app, connection, reconnect};
+use unlag_examples::{
+    app, connection, reconnect,
+    transport::{ClientTransport, TransportName},
+};
 
 use super::server_process::{Frame, ServerProcess};
 use crate::prelude::*;
 
 /// Simulated seconds within which all clients must join.
 const JOINING: u32 = 20;
+/// Simulated seconds between two looks at the clients that join, no faster than the wall clock: netcode times out
+/// after 3 s, in which a slow machine may not have delivered any datagram yet.
+const JOINING_STEP: f64 = 0.1;
 /// Wall-clock limit of joining.
 const JOINING_WALL: Duration = Duration::from_secs(60);
 
@@ -24,6 +30,7 @@ pub struct LoadSession {
     pub clients: Vec<App>,
     tick: Duration,
     seed: u64,
+    reach: (SocketAddr, ClientTransport),
     /// Durations of all server frames.
     pub frames: Vec<Frame>,
 }
@@ -34,15 +41,32 @@ impl LoadSession {
     /// # Errors
     /// Returns a message if the server does not start.
     pub fn new(hz: u32, laps: bool, seed: u64) -> Result<Self, String> {
+        Self::with_server(ServerProcess::start(hz, laps)?, hz, seed, TransportName::Udp)
+    }
+
+    /// Starts a server without clients, whose clients will use a transport.
+    ///
+    /// # Errors
+    /// Returns a message if the server does not start, or this build lacks the transport.
+    pub fn over(transport: TransportName, seed: u64) -> Result<Self, String> {
+        Self::with_server(ServerProcess::start_for_all_transports(64)?, 64, seed, transport)
+    }
+
+    fn with_server(
+        server: ServerProcess,
+        hz: u32,
+        seed: u64,
+        transport: TransportName,
+    ) -> Result<Self, String> {
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
         let tick = Duration::from_secs_f64(1.0 / f64::from(hz));
-        Ok(Self {
-            server: ServerProcess::start(hz, laps)?,
-            clients: Vec::new(),
-            tick,
-            seed,
-            frames: Vec::new(),
-        })
+        let reach = server.reach(transport)?;
+        Ok(Self { server, clients: Vec::new(), tick, seed, reach, frames: Vec::new() })
+    }
+
+    /// Returns the address that clients connect to, and their transport.
+    pub fn reach(&self) -> (SocketAddr, ClientTransport) {
+        self.reach.clone()
     }
 
     /// Adds a client, which starts to connect.
@@ -58,7 +82,9 @@ impl LoadSession {
         client.insert_resource(TimeUpdateStrategy::ManualDuration(self.tick));
         client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
         let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
-        connection::connect_udp(&mut client, self.server.address, number + 1, sim)?;
+        let (address, transport) = self.reach.clone();
+        client.insert_resource(transport);
+        connection::connect_udp(&mut client, address, number + 1, sim)?;
         finish(&mut client);
         self.clients.push(client);
         Ok(())
@@ -105,7 +131,7 @@ impl LoadSession {
         while self.clients.len() < players {
             self.join(conditions)?;
             if self.clients.len().is_multiple_of(4) {
-                self.run_in_real_time()?;
+                self.run_in_real_time(JOINING_STEP)?;
             }
         }
         self.wait_for(0..players)?;
@@ -122,7 +148,7 @@ impl LoadSession {
     pub fn wait_for(&mut self, clients: Range<usize>) -> Result<(), String> {
         let began = Instant::now();
         for _ in 0..JOINING * 10 {
-            self.run_in_real_time()?;
+            self.run_in_real_time(JOINING_STEP)?;
             if clients.clone().all(|client| self.is_playing(client)) {
                 return Ok(());
             }
@@ -146,10 +172,12 @@ impl LoadSession {
         ))
     }
 
-    /// Runs a tenth of a second, no faster than the wall clock: netcode times out after 3 simulated seconds,
-    /// in which a slow machine may not have delivered any datagram yet.
-    fn run_in_real_time(&mut self) -> Result<(), String> {
-        for _ in 0..(0.1 / self.tick.as_secs_f64()).round() as u64 {
+    /// Runs a number of simulated seconds, no faster than the wall clock.
+    ///
+    /// # Errors
+    /// Returns a message if the server process has ended.
+    pub fn run_in_real_time(&mut self, seconds: f64) -> Result<(), String> {
+        for _ in 0..(seconds / self.tick.as_secs_f64()).round() as u64 {
             let began = Instant::now();
             self.step()?;
             thread::sleep(self.tick.saturating_sub(began.elapsed()));
@@ -164,7 +192,7 @@ impl LoadSession {
         if ended.iter(world).next().is_none() {
             return Ok(());
         }
-        reconnect::reconnect_udp(world, self.server.address, client as u64 + 1)
+        reconnect::reconnect(world, self.reach.0, client as u64 + 1)
     }
 
     /// Returns whether a client is connected and has a pawn.

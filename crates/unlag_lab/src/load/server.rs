@@ -9,10 +9,13 @@ use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use bevy_unlag::guard::IngressStats;
 use clap::Args;
 use lightyear::{link::Link, prelude::Connected};
-use unlag_examples::{app, connection};
+use unlag_examples::{
+    app, connection,
+    transport::{ListenerArgs, TransportName, open_listeners},
+};
 
 use super::{
-    server_process::{Frame, ServerCounters},
+    server_process::{Frame, Listening, ServerCounters},
     system_info,
 };
 use crate::{
@@ -33,6 +36,9 @@ pub struct ServeArgs {
     /// Report wall-clock time as processor time, because the processor clock is too coarse.
     #[arg(long)]
     wall: bool,
+    /// Listen for WebTransport and WebSocket, too.
+    #[arg(long)]
+    web: bool,
 }
 
 /// Serves until standard input ends.
@@ -49,12 +55,25 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
     if args.laps {
         app.add_plugins(frame_profile::plugin);
     }
+    let web = ListenerArgs { web_transport: Some(0), web_socket: Some(0), ..default() };
+    let listeners = if args.web { web.listeners()? } else { None };
+    let digest = listeners.as_ref().map(|listeners| listeners.digest.clone());
+    if let Some(listeners) = listeners {
+        app.insert_resource(listeners);
+    }
     connection::listen_udp(&mut app, 0);
     finish(&mut app);
     app.update();
-    let port =
+    let open = open_listeners(app.world_mut())?;
+    let port_of = |transport| open.iter().find(|open| open.transport == transport).map(|open| open.port);
+    let udp =
         connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
-    say(&port)?;
+    say(&Listening {
+        udp,
+        web_transport: port_of(TransportName::WebTransport),
+        web_socket: port_of(TransportName::WebSocket),
+        digest,
+    })?;
     for line in stdin().lock().lines() {
         match line.map_err(|error| format!("cannot read commands: {error}"))?.as_str() {
             "frame" => {
@@ -94,5 +113,6 @@ fn state(app: &mut App) -> ServerCounters {
         connected: world.query_filtered::<(), (With<Link>, With<Connected>)>().iter(world).count(),
         kicked,
         refused,
+        cpu: system_info::cpu_time(),
     }
 }

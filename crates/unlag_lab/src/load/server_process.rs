@@ -4,14 +4,30 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
+use unlag_examples::transport::{ClientTransport, TransportArgs, TransportName};
+
 use super::system_info;
 use crate::{lab_process::LabProcess, prelude::*};
 
 /// Server in a process of its own that runs one frame per command.
 pub struct ServerProcess {
     process: LabProcess,
-    /// Address to connect to.
+    /// Address to connect to over UDP.
     pub address: SocketAddr,
+    listening: Listening,
+}
+
+/// Where a server process listens.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Listening {
+    /// UDP port.
+    pub udp: u16,
+    /// UDP port for WebTransport.
+    pub web_transport: Option<u16>,
+    /// TCP port for WebSocket.
+    pub web_socket: Option<u16>,
+    /// Digest of the certificate of these two.
+    pub digest: Option<String>,
 }
 
 /// Duration of one server frame.
@@ -44,6 +60,8 @@ pub struct ServerCounters {
     pub kicked: u64,
     /// Datagrams and packets refused so far.
     pub refused: u64,
+    /// Processor time of the process so far, all threads.
+    pub cpu: Duration,
 }
 
 impl ServerProcess {
@@ -52,12 +70,42 @@ impl ServerProcess {
     /// # Errors
     /// Returns a message if the process does not start.
     pub fn start(hz: u32, laps: bool) -> Result<Self, String> {
+        Self::start_with(hz, laps, false)
+    }
+
+    /// Starts a server process that listens for WebTransport and WebSocket, too.
+    ///
+    /// # Errors
+    /// Returns a message if the process does not start, or this build knows UDP alone.
+    pub fn start_for_all_transports(hz: u32) -> Result<Self, String> {
+        Self::start_with(hz, false, true)
+    }
+
+    fn start_with(hz: u32, laps: bool, web: bool) -> Result<Self, String> {
         let mut process = LabProcess::start("the server process", |command| {
             command.args(["load-server", "--hz", &hz.to_string()]).args(laps.then_some("--laps"));
+            command.args(web.then_some("--web"));
             command.args((!system_info::is_cpu_clock_fine()).then_some("--wall"));
         })?;
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, process.reply()?));
-        Ok(Self { process, address })
+        let listening: Listening = process.reply()?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, listening.udp));
+        Ok(Self { process, address, listening })
+    }
+
+    /// Returns the address for a transport, and what a client needs for it.
+    ///
+    /// # Errors
+    /// Returns a message if the server does not listen for it.
+    pub fn reach(&self, transport: TransportName) -> Result<(SocketAddr, ClientTransport), String> {
+        let port = match transport {
+            TransportName::Udp => Some(self.listening.udp),
+            TransportName::WebTransport => self.listening.web_transport,
+            TransportName::WebSocket => self.listening.web_socket,
+        };
+        let port = port.ok_or("the server process does not listen for this transport")?;
+        let client =
+            TransportArgs { transport, digest: self.listening.digest.clone(), url: None }.client()?;
+        Ok((SocketAddr::from((Ipv4Addr::LOCALHOST, port)), client))
     }
 
     /// Runs one frame, which is one tick.

@@ -44,7 +44,7 @@ pub fn serve() -> Result<(), String> {
         process::exit(0);
     });
     let access = ServerAccess::development(connection::PROTOCOL_ID);
-    udp_match::serve(0, &access, ServerOptions::default(), None, Operation::default(), |port| {
+    udp_match::serve(0, &access, ServerOptions::default(), None, Operation::default(), |_, port| {
         // Without this line the lab ends the process.
         let _ = say(&port);
     })
@@ -65,7 +65,13 @@ pub fn measure(options: &Options) -> Result<Drained, String> {
     let ends = thread::scope(|scope| {
         let play = |number: u64| {
             let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number);
-            let player = PlayerOptions { player: number, seed, conditions, server: ServerOptions::default() };
+            let player = PlayerOptions {
+                player: number,
+                seed,
+                conditions,
+                server: ServerOptions::default(),
+                ..default()
+            };
             scope.spawn(move || {
                 let (token, redial) = reconnect::development_client(address)?;
                 let report = udp_match::play_as(token, redial, player, MATCH);

@@ -184,7 +184,7 @@ impl FleetMatch {
             let world = client.world_mut();
             let mut ended = world.query_filtered::<(), (With<Client>, With<Disconnected>)>();
             if ended.iter(world).next().is_some() {
-                reconnect::reconnect_udp(world, self.server.address, number)?;
+                reconnect::reconnect(world, self.server.address, number)?;
             }
             let mut connected = world.query_filtered::<(), (With<Client>, With<Connected>)>();
             let mut own = world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>();

@@ -147,7 +147,7 @@ fn are_playing(clients: &mut [App], server: SocketAddr) -> Result<bool, String> 
         let world = client.world_mut();
         let mut ended = world.query_filtered::<(), (With<Client>, With<Disconnected>)>();
         if ended.iter(world).next().is_some() {
-            reconnect::reconnect_udp(world, server, number)?;
+            reconnect::reconnect(world, server, number)?;
         }
         let mut connected = world.query_filtered::<(), (With<Client>, With<Connected>)>();
         let mut own = world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>();

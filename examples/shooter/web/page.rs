@@ -1,0 +1,105 @@
+//! The page around the client: its URL, its storage, and attributes of its body, which the page's script shows.
+
+use bevy_unlag::guard::CertificateDigest;
+use web_sys::{HtmlElement, UrlSearchParams, Window};
+
+/// Name under which a tab keeps its client id.
+const CLIENT_ID: &str = "unlag_client_id";
+/// Longest parameter, in bytes: a connect token in hexadecimal.
+const LONGEST: usize = 4_096;
+
+/// The page.
+pub struct Page {
+    window: Window,
+    body: HtmlElement,
+}
+
+/// Parameters of the page's URL. They come from whoever made the link.
+pub struct Parameters(UrlSearchParams);
+
+impl Page {
+    /// Returns the page, if the program runs in one.
+    pub fn find() -> Option<Self> {
+        let window = web_sys::window()?;
+        let body = window.document()?.body()?;
+        Some(Self { window, body })
+    }
+
+    /// Returns the parameters of its URL.
+    pub fn parameters(&self) -> Result<Parameters, String> {
+        let unreadable = |_| "the page's address cannot be read".to_owned();
+        let search = self.window.location().search().map_err(unreadable)?;
+        UrlSearchParams::new_with_str(&search).map(Parameters).map_err(unreadable)
+    }
+
+    /// Shows the state of the match, and a sentence for the player.
+    pub fn show(&self, state: &str, text: &str) {
+        let _ = self.body.dataset().set("text", text);
+        let _ = self.body.dataset().set("state", state);
+    }
+
+    /// Shows that the player has a pawn, unless the match has ended.
+    pub fn show_joined(&self, player: u16) {
+        let data = self.body.dataset();
+        let _ = data.set("player", &player.to_string());
+        if data.get("state").as_deref() == Some("joining") {
+            self.show("playing", "");
+        }
+    }
+
+    /// Writes a report in JSON.
+    pub fn report(&self, json: &str) {
+        let _ = self.body.dataset().set("report", json);
+    }
+
+    /// Returns whether the page holds the mouse.
+    pub fn has_mouse(&self) -> bool {
+        self.window.document().is_some_and(|document| document.pointer_lock_element().is_some())
+    }
+
+    /// Returns the client id that this tab had before it was reloaded.
+    pub fn client_id(&self) -> Option<u64> {
+        self.window.session_storage().ok()??.get_item(CLIENT_ID).ok()??.parse().ok()
+    }
+
+    /// Keeps the client id for a reload of this tab. A browser without storage forgets it.
+    pub fn keep_client_id(&self, id: u64) {
+        if let Ok(Some(storage)) = self.window.session_storage() {
+            let _ = storage.set_item(CLIENT_ID, &id.to_string());
+        }
+    }
+}
+
+impl Parameters {
+    /// Returns a parameter, if it is there and not too long.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.0.get(name).filter(|value| value.len() <= LONGEST)
+    }
+
+    /// Returns the URL of the server.
+    pub fn url(&self) -> Result<Option<String>, String> {
+        match self.get("url") {
+            Some(url) if !url.starts_with("https://") => {
+                Err("the link's url must begin with https://".to_owned())
+            }
+            url => Ok(url),
+        }
+    }
+
+    /// Returns the digest of the server's certificate, if the link has one.
+    pub fn digest(&self) -> Result<Option<CertificateDigest>, String> {
+        let digest = self.get("digest").filter(|digest| !digest.is_empty());
+        digest.map(|digest| digest.parse()).transpose().map_err(|error| format!("the link's digest: {error}"))
+    }
+
+    /// Returns the bytes of the connect token.
+    pub fn token(&self) -> Result<Option<Vec<u8>>, String> {
+        let Some(text) = self.get("token") else { return Ok(None) };
+        let bytes = text.as_bytes().chunks(2).map(|pair| {
+            let pair = core::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
+            u8::from_str_radix(pair, 16).ok()
+        });
+        let bytes: Option<Vec<u8>> = bytes.collect();
+        bytes.map(Some).ok_or_else(|| "the link's token is not in hexadecimal".to_owned())
+    }
+}
