@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::{
-    collections::{BinaryHeap, HashMap},
+    collections::{BinaryHeap, HashMap, hash_map::Entry},
     net::{Ipv4Addr, SocketAddr, UdpSocket},
     sync::Arc,
     thread::{self, JoinHandle},
@@ -126,7 +126,7 @@ impl Running {
         while self.waiting.peek().is_some_and(|next| next.due <= now) {
             let Some(next) = self.waiting.pop() else { break };
             let _ = if next.is_up {
-                self.to_server(next.client, &next.bytes)
+                self.send_up(next.client, &next.bytes)
             } else {
                 self.listener.send_to(&next.bytes, next.client).ok()
             };
@@ -142,10 +142,11 @@ impl Running {
         self.waiting.push(Waiting { due, number, client, is_up, bytes: bytes.to_vec() });
     }
 
-    fn to_server(&mut self, client: SocketAddr, bytes: &[u8]) -> Option<usize> {
-        if !self.upstream.contains_key(&client) {
-            self.upstream.insert(client, socket().ok()?);
-        }
-        self.upstream.get(&client)?.send_to(bytes, self.server).ok()
+    fn send_up(&mut self, client: SocketAddr, bytes: &[u8]) -> Option<usize> {
+        let upstream = match self.upstream.entry(client) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(socket().ok()?),
+        };
+        upstream.send_to(bytes, self.server).ok()
     }
 }
