@@ -67,7 +67,7 @@ fn spawn(mut commands: Commands) {
         Pickable::IGNORE,
         shaded(place),
         children![
-            (WeaponText, label("", 18.0, TEXT), Pickable::IGNORE),
+            (WeaponText, label("", 16.0, TEXT), Pickable::IGNORE),
             health,
             (
                 Pickable::IGNORE,
@@ -119,10 +119,10 @@ fn show_weapon(
         let hand = weapons.held_slot();
         let rounds = match weapon.ammo.magazine {
             0 => String::new(),
-            _ if weapons.is_reloading() => format!("   loading   {} left", hand.reserve),
-            full => format!("   {} of {full}   {} left", hand.magazine, hand.reserve),
+            _ if weapons.is_reloading() => format!("loading   {} left", hand.reserve),
+            full => format!("{} of {full}   {} left", hand.magazine, hand.reserve),
         };
-        format!("{}  {}{rounds}", weapons.slot + 1, weapon.name)
+        format!("{}  {}\n{rounds}", weapons.slot + 1, weapon.name)
     });
     text.set_if_neq(Text(line));
 }

@@ -1,4 +1,4 @@
-//! Net graph: the connection over the last ten seconds, one lane a quantity. F3 shows and hides it.
+//! Net graph: the connection over the last eight seconds, one lane a quantity. F3 shows and hides it.
 
 mod lanes;
 mod sampling;
@@ -21,7 +21,7 @@ use lanes::{LANES, Lane};
 use sampling::{NetSample, Sampler};
 
 /// Samples that are shown, one a column.
-const COLUMNS: usize = 200;
+const COLUMNS: usize = 160;
 /// Height of a lane in pixels.
 const LANE: usize = 16;
 /// Time of a column.
@@ -70,14 +70,14 @@ fn spawn(mut commands: Commands, mut images: ResMut<Assets<Image>>) {
     let panel = commands.spawn((Pickable::IGNORE, shown, shaded(place))).id();
     let graph = (ChildOf(panel), Pickable::IGNORE, Node::default());
     commands.spawn(graph).with_children(|graph| {
-        graph.spawn((Pickable::IGNORE, column(64.0))).with_children(|names| {
+        graph.spawn((Pickable::IGNORE, column(66.0))).with_children(|names| {
             for Lane { name, .. } in &LANES {
                 names.spawn((Pickable::IGNORE, lane(), children![label(*name, 11.0, DIM)]));
             }
         });
         let node = Node { width: px(COLUMNS as f32), height: px(height as f32), ..default() };
         graph.spawn((Pickable::IGNORE, node, ImageNode::new(picture)));
-        let values = Node { margin: UiRect::left(px(6)), ..column(92.0) };
+        let values = Node { margin: UiRect::left(px(6)), ..column(80.0) };
         graph.spawn((Pickable::IGNORE, values)).with_children(|values| {
             for Lane { text, .. } in &LANES {
                 let text = *text;

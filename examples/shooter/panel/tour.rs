@@ -4,7 +4,7 @@ use bevy::{picking::hover::Hovered, prelude::*};
 use unlag_examples::{
     screen::{
         LiveText, ShownIf,
-        ui::{DIM, HEADING, PanelRoot, TEXT, button, label, placed, row, shaded},
+        ui::{DIM, HEADING, PanelRoot, TEXT, button, label, paragraph, placed, row, shaded},
     },
     techniques::Techniques,
     tour::{STOPS, Tour, TourStop},
@@ -46,8 +46,8 @@ pub fn spawn(mut commands: Commands) {
     let to_see = text_of(&mut commands, |stop| format!("See:  {}", stop.to_see));
     commands.spawn((PanelRoot, Hovered::default(), shown, shaded(node))).with_children(|panel| {
         panel.spawn((title, label("", 15.0, HEADING), Pickable::IGNORE));
-        panel.spawn((to_do, label("", 12.0, TEXT), Pickable::IGNORE));
-        panel.spawn((to_see, label("", 12.0, DIM), Pickable::IGNORE));
+        panel.spawn((to_do, paragraph("", 12.0, TEXT), Pickable::IGNORE));
+        panel.spawn((to_see, paragraph("", 12.0, DIM), Pickable::IGNORE));
         row(panel, |row| {
             button(row, auto(), "Page Up: back", |mut tour: ResMut<Tour>| tour.go(false), || false);
             button(

@@ -28,6 +28,11 @@ pub fn label(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
     (Text::new(text), TextFont::from_font_size(size), TextColor(colour), TextLayout::no_wrap())
 }
 
+/// Creates a text that is broken into lines as wide as its parent.
+pub fn paragraph(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
+    (Text::new(text), TextFont::from_font_size(size), TextColor(colour))
+}
+
 /// Returns a node at a fixed position. Set two of its `left`, `right`, `top` and `bottom`.
 #[must_use]
 pub fn placed() -> Node {

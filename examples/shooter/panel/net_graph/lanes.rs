@@ -53,7 +53,7 @@ pub(super) const LANES: [Lane; 7] = [
         limits: [0.0, 100.0],
         value: |sample| sample.lost_packets,
         bad: |sample| sample.lost_moves,
-        text: |sample| format!("{:.0} %, moves {:.0}", sample.mean_lost_packets, sample.lost_moves),
+        text: |sample| format!("{:.0} %, {:.0} %", sample.mean_lost_packets, sample.lost_moves),
     },
     Lane {
         name: "playout",
@@ -77,7 +77,7 @@ pub(super) const LANES: [Lane; 7] = [
         limits: [8_000.0, 14_000.0],
         value: |sample| sample.bytes_up + sample.bytes_down,
         bad: |_| 0.0,
-        text: |sample| format!("{:.1}+{:.1} kB/s", sample.mean_bytes_up / 1e3, sample.mean_bytes_down / 1e3),
+        text: |sample| format!("{:.1}+{:.1} kB", sample.mean_bytes_up / 1e3, sample.mean_bytes_down / 1e3),
     },
 ];
 
