@@ -12,12 +12,12 @@ use bevy_unlag::{
 use unlag_examples::{
     kill_feed::Kill,
     screen::{
-        LiveText,
+        LiveText, ShownIf,
         ui::{TEXT, centre, label, placed},
     },
 };
 
-use crate::view::PlayerCamera;
+use crate::{split_view, view::PlayerCamera};
 
 /// Seconds for which a kill is shown, and the number of kills at a time.
 const KILL_SECONDS: f32 = 5.0;
@@ -62,8 +62,10 @@ struct DirectionMark;
 fn spawn(mut commands: Commands) {
     let place = Node { left: px(330), top: px(14), ..placed() };
     let kills = LiveText::new(&mut commands, kills);
+    let shown = ShownIf::new(&mut commands, split_view::is_hidden);
     commands.spawn((
         Pickable::IGNORE,
+        shown,
         place,
         children![(kills, label("", 13.0, TEXT), TextShadow::default(), Pickable::IGNORE)],
     ));

@@ -17,6 +17,8 @@ use unlag_examples::{
     },
 };
 
+use crate::split_view;
+
 /// Width of the health bar in pixels; wide enough for peripheral vision.
 const HEALTH_WIDTH: f32 = 220.0;
 
@@ -84,7 +86,8 @@ fn spawn(mut commands: Commands) {
     ));
     let place = Node { right: px(324), top: px(12), ..placed() };
     let scores = (LiveText::new(&mut commands, scores), label("", 14.0, TEXT), Pickable::IGNORE);
-    commands.spawn((Pickable::IGNORE, shaded(place), children![scores]));
+    let beside = ShownIf::new(&mut commands, split_view::is_hidden);
+    commands.spawn((Pickable::IGNORE, beside, shaded(place), children![scores]));
 }
 
 fn health(own: Query<(&Health, &PlayerScore), With<LocalControl>>) -> String {

@@ -44,7 +44,12 @@ pub fn plugin(app: &mut App) {
 
 /// Whether the insets are shown.
 #[derive(Resource, Default)]
-struct ShowsSplit(bool);
+pub struct ShowsSplit(bool);
+
+/// Returns whether the insets leave their place to kills and scores.
+pub fn is_hidden(shows: Res<ShowsSplit>) -> bool {
+    !shows.0
+}
 
 /// Camera of an inset.
 #[derive(Component)]

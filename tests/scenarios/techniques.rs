@@ -5,6 +5,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{Interpolation, PoseSampler},
+    link_conditioner::LinkPreset,
     prediction::PredictionDebug,
     prelude::*,
     rewind::RewindMode,
@@ -20,7 +21,7 @@ use unlag_examples::{
 
 /// Starts a match of four whose first player has switches, on a preset's link.
 fn play(preset: &str) -> (Match, ServerDebugHandle) {
-    let preset = bevy_unlag::link_conditioner::LinkPreset::named(preset).expect("a preset");
+    let preset = LinkPreset::named(preset).expect("a preset");
     let server = ServerOptions { interest: true, ..default() };
     let options = MatchOptions { conditions: preset.conditions(), server, ..default() };
     let mut game = Match::start(&options).expect("everybody joins");

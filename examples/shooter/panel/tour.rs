@@ -39,13 +39,13 @@ pub fn spawn(mut commands: Commands) {
     let title = LiveText::new(&mut commands, |tour: Res<Tour>, techniques: Res<Techniques>| {
         tour.stop().map_or_else(String::new, |(number, stop)| {
             let (name, state) = (stop.technique.name(), techniques.state_name(stop.technique));
-            format!("{number} of {}   {}   ({}; {name}: {state})", STOPS.len(), stop.title, stop.preset)
+            format!("{number}/{}  {}  ({}; {name}: {state})", STOPS.len(), stop.title, stop.preset)
         })
     });
     let to_do = text_of(&mut commands, |stop| format!("Do:   {}", stop.to_do));
     let to_see = text_of(&mut commands, |stop| format!("See:  {}", stop.to_see));
     commands.spawn((PanelRoot, Hovered::default(), shown, shaded(node))).with_children(|panel| {
-        panel.spawn((title, label("", 15.0, HEADING), Pickable::IGNORE));
+        panel.spawn((title, label("", 14.0, HEADING), Pickable::IGNORE));
         panel.spawn((to_do, paragraph("", 12.0, TEXT), Pickable::IGNORE));
         panel.spawn((to_see, paragraph("", 12.0, DIM), Pickable::IGNORE));
         row(panel, |row| {
