@@ -46,7 +46,7 @@ pub const STOPS: [TourStop; 8] = [
         preset: "Average (UE)",
         technique: Technique::Replay,
         also_off: &[Technique::Easing],
-        forced_corrections: 0.05,
+        forced_corrections: 0.1,
         to_do: "Run in a circle while the server corrects you three times a second. Press T.",
         to_see: "Without replay each correction throws you back to an old place. With it none is visible.",
     },
