@@ -58,6 +58,6 @@ pub fn run(cli: &Cli) -> Result<ExitCode, String> {
         Some(preset) => sim.apply(preset),
         None => sim.set(cli.conditions()),
     }
-    connection::connect_udp(&mut app, others.server, connection::random_client_id(), sim)?;
+    connection::connect(&mut app, others.server, connection::random_client_id(), sim)?;
     Ok(app.run().report())
 }

@@ -10,7 +10,7 @@ use bevy_unlag::{
 };
 use serde_json::{Map, Value, json};
 
-use unlag_examples::playback_view::hud::{cause_name, refusal_name};
+use unlag_examples::recorded_names::{UNKNOWN, cause_name, outcome_name, refusal_name};
 
 use crate::shot_view;
 
@@ -40,13 +40,13 @@ pub fn of(
             "shooter": index.name_of(shot.shooter),
             "shot": shot.shot.0,
             "weapon": shot.weapon.and_then(weapon),
-            "verdict": verdict(&shot.outcome),
+            "verdict": outcome_name(&shot.outcome),
             "hits": shot.outcome.hits().iter().map(|hit| json!({
                 "target": index.name_of(hit.target), "head": hit.head, "body": hit.body, "limb": hit.limb,
             })).collect::<Vec<_>>(),
         });
         if let ShotOutcome::Refused(reason) = shot.outcome {
-            object["reason"] = json!(refusal_name(reason));
+            object["reason"] = json!(refusal_name(reason).as_deref().unwrap_or(UNKNOWN));
         }
         if let Some(ended) = shot.ended {
             object["ended"] = json!(seconds(ended));
@@ -74,10 +74,12 @@ pub fn of(
                 kills.push(json!({ "seconds": at, "victim": name(mark.pawn), "killer": name(mark.other) }));
             }
             PlaybackMarkKind::Correction { cause, error } => corrections.push(json!({
-                "seconds": at, "player": name(mark.pawn), "cause": cause_name(*cause), "metres": error,
+                "seconds": at, "player": name(mark.pawn), "cause": cause_name(*cause).unwrap_or(UNKNOWN),
+                "metres": error,
             })),
             PlaybackMarkKind::Refusal { reason } => refusals.push(json!({
-                "seconds": at, "shooter": name(mark.pawn), "reason": refusal_name(*reason),
+                "seconds": at, "shooter": name(mark.pawn),
+                "reason": refusal_name(*reason).as_deref().unwrap_or(UNKNOWN),
             })),
             PlaybackMarkKind::Game(text) => marks.push(json!({
                 "seconds": at, "name": text, "pawn": name(mark.pawn), "other": name(mark.other),
@@ -86,7 +88,7 @@ pub fn of(
     }
     let mut counts = Map::new();
     for kind in ["hit", "miss", "refused", "launched"] {
-        let of_kind = index.shots().iter().filter(|shot| verdict(&shot.outcome) == kind);
+        let of_kind = index.shots().iter().filter(|shot| outcome_name(&shot.outcome) == kind);
         counts.insert(kind.to_owned(), json!(of_kind.count()));
     }
     let object = json!({
@@ -100,13 +102,4 @@ pub fn of(
         "marks": marks,
     });
     Ok(object.to_string())
-}
-
-fn verdict(outcome: &ShotOutcome) -> &'static str {
-    match outcome {
-        ShotOutcome::Miss => "miss",
-        ShotOutcome::Hit { .. } => "hit",
-        ShotOutcome::Refused(_) => "refused",
-        ShotOutcome::Launched => "launched",
-    }
 }

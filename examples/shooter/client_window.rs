@@ -39,7 +39,7 @@ pub fn client_window(
     }
     app.insert_resource(transport);
     let server = client.server();
-    connection::connect_udp_with_token(&mut app, client, sim);
+    connection::connect_with_token(&mut app, client, sim);
     app.insert_resource(ConnectionMonitor::new(server, redial)).add_systems(Update, exit_on_fatal_error);
     Ok(app)
 }

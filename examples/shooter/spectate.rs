@@ -60,7 +60,7 @@ pub fn in_window(
             (follow_somebody.run_if(resource_added::<Playback>), exit_on_fatal_error).chain(),
         );
     app.insert_resource(transport);
-    connection::connect_udp_with_token(&mut app, token, sim);
+    connection::connect_with_token(&mut app, token, sim);
     app.insert_resource(ConnectionMonitor::spectator(server));
     Ok(app.run().report())
 }

@@ -104,17 +104,17 @@ pub fn random_client_id() -> u64 {
     }
 }
 
-/// Connects to a development-mode server over UDP, through a simulated link.
+/// Connects to a development-mode server by the app's [`ClientTransport`], through a simulated link.
 ///
 /// # Errors
 /// Returns one line when the connect token cannot be created.
-pub fn connect_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSim) -> Result<(), String> {
-    connect_udp_with_token(app, development_client(server, client_id)?, sim);
+pub fn connect(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSim) -> Result<(), String> {
+    connect_with_token(app, development_client(server, client_id)?, sim);
     Ok(())
 }
 
 /// Connects to a server with a token by the app's [`ClientTransport`], through a simulated link.
-pub fn connect_udp_with_token(app: &mut App, client: TokenClient, sim: NetSim) {
+pub fn connect_with_token(app: &mut App, client: TokenClient, sim: NetSim) {
     connect_in_world(app.world_mut(), client, sim);
 }
 
@@ -143,6 +143,17 @@ pub fn insert_transport(link: &mut EntityWorldMut<'_>, transport: &ClientTranspo
         #[cfg(feature = "web")]
         ClientTransport::WebSocket(transport) => link.insert(transport.clone()),
     };
+}
+
+/// Returns the bytes of a hexadecimal text, such as a connect token in a link.
+#[must_use]
+pub fn parse_hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let digit = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(byte).collect()
 }
 
 /// Starts a development-mode server that accepts in-process links; see [`join`].

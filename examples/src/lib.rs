@@ -13,6 +13,7 @@
 //! * `udp_match`: a match over UDP, one thread per app; `app_threads`: those threads; [`server_debug`]: controls of
 //!   such a server.
 //! * [`connection_monitor`]: what a client tells its player about the connection; [`reconnect`]: reconnection.
+//! * [`recorded_names`]: names of what recordings hold as numbers.
 //! * [`recording`]: recordings of matches, and what a replay compares with them.
 //! * [`spectating`]: spectators: who may watch, and a client that does.
 //! * [`match_report`]: the table and the JSON report of a match; [`match_end`]: why a client's match ended.
@@ -64,6 +65,7 @@ pub mod operator_commands;
 #[cfg(feature = "window")]
 pub mod playback_view;
 pub mod reconnect;
+pub mod recorded_names;
 pub mod recording;
 pub mod rules;
 #[cfg(feature = "window")]

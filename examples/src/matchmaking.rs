@@ -6,7 +6,7 @@ use bevy_unlag::prelude::TokenClient;
 use lightyear::netcode::CONNECT_TOKEN_BYTES;
 use serde::{Deserialize, Serialize};
 
-use crate::http_client::HttpService;
+use crate::{connection, http_client::HttpService};
 
 /// Annotation of an Agones game server that gets the id of its match when it is allocated.
 pub const MATCH_ANNOTATION: &str = "bevy-unlag.dev/match-id";
@@ -58,11 +58,8 @@ impl PlayerPlace {
     /// # Errors
     /// Returns one line when the text is none.
     pub fn token(&self) -> Result<Vec<u8>, String> {
-        let digits = self.token.as_bytes();
-        let digit = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);
-        let bytes = digits.chunks_exact(2).map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?));
-        let bytes = bytes.collect::<Option<Vec<u8>>>().filter(|bytes| bytes.len() == CONNECT_TOKEN_BYTES);
-        bytes.filter(|_| digits.len() == 2 * CONNECT_TOKEN_BYTES).ok_or_else(|| {
+        let bytes = connection::parse_hexadecimal(&self.token);
+        bytes.filter(|bytes| bytes.len() == CONNECT_TOKEN_BYTES).ok_or_else(|| {
             "the matchmaker's token is no token: client and matchmaker differ in version".to_owned()
         })
     }

@@ -164,7 +164,7 @@ mod tests {
 
     fn client() -> App {
         let mut client = app::scripted_client(1, default());
-        connection::connect_udp(&mut client, server(), 7, NetSim::new(3).with(BAD)).expect("a token");
+        connection::connect(&mut client, server(), 7, NetSim::new(3).with(BAD)).expect("a token");
         bevy_unlag_testkit::finish(&mut client);
         client
     }

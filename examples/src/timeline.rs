@@ -80,11 +80,6 @@ impl Timeline {
         self.ticks.iter()
     }
 
-    /// Forgets all ticks.
-    pub fn clear(&mut self) {
-        self.ticks.clear();
-    }
-
     fn push(&mut self, tick: Tick, now: f64) {
         // A new count of ticks, as after a reconnection.
         if self.ticks.back().is_some_and(|last| !tick.is_newer_than(last.tick)) {

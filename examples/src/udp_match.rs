@@ -139,7 +139,7 @@ fn client(client: TokenClient, player: PlayerOptions) -> App {
     let mut app = app::scripted_client(player.seed, player.server);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
     app.insert_resource(player.transport);
-    connection::connect_udp_with_token(&mut app, client, sim);
+    connection::connect_with_token(&mut app, client, sim);
     bevy_unlag_testkit::finish(&mut app);
     app
 }

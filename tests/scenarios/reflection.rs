@@ -32,6 +32,10 @@ const NOT_REFLECTED: [(&str, &str); 18] = [
 /// Public types that a game registers itself, because they are generic over its types.
 const REGISTERED_BY_GAMES: [&str; 2] = ["Received", "ValueRequest"];
 
+/// Public types that are registered with the feature `web`, which has the transports of browsers.
+const REGISTERED_WITH_WEB: [&str; 4] =
+    ["ReloadCertificates", "SessionListeners", "WebSocketClient", "WebTransportClient"];
+
 /// Returns the public types of `source` that derive an ECS trait, each with whether it derives `Reflect`.
 fn ecs_types(source: &str) -> impl Iterator<Item = (&str, bool)> {
     source.split("#[derive(").skip(1).filter_map(|item| {
@@ -86,8 +90,9 @@ fn public_types_are_reflected_and_registered() {
                 if reflects == exempt {
                     faults.push(format!("{crate_name}: {name} is neither reflected nor exempt, or both"));
                 }
-                let here =
-                    registered.contains(&crate_name) && !exempt && !REGISTERED_BY_GAMES.contains(&name);
+                let by_others = REGISTERED_BY_GAMES.contains(&name)
+                    || (!cfg!(feature = "web") && REGISTERED_WITH_WEB.contains(&name));
+                let here = registered.contains(&crate_name) && !exempt && !by_others;
                 if here && !registries.iter().any(|registry| is_registered(registry, crate_name, name)) {
                     faults.push(format!("{crate_name}: {name} is not registered"));
                 }

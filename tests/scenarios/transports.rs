@@ -100,7 +100,7 @@ impl Venue {
         let seed = self.clients.len() as u64 + 1;
         let mut client = app::scripted_client(seed, Default::default());
         client.insert_resource(transport);
-        connection::connect_udp_with_token(&mut client, token, NetSim::new(seed));
+        connection::connect_with_token(&mut client, token, NetSim::new(seed));
         bevy_unlag_testkit::finish(&mut client);
         self.clients.push(client);
         self.clients.len() - 1

@@ -11,13 +11,7 @@ use unlag_examples::{
 };
 
 fn player(number: u64) -> PlayerOptions {
-    PlayerOptions {
-        player: number,
-        seed: number,
-        conditions: LinkConditions::PERFECT,
-        server: ServerOptions::default(),
-        ..Default::default()
-    }
+    PlayerOptions { player: number, seed: number, ..Default::default() }
 }
 
 #[test]

@@ -52,6 +52,10 @@ pub(crate) use pending_links::{PendingLink, forget as forget_pending_links};
 pub use socket::ServerUdp;
 #[cfg(all(feature = "webtransport", not(target_family = "wasm")))]
 pub(crate) use socket::open_socket;
+#[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+pub(crate) use socket::unmapped;
+#[cfg(all(feature = "websocket", not(target_family = "wasm")))]
+pub(crate) use socket::{bind_or_ipv4, is_any_ipv6};
 pub use token_bucket::RateLimiter;
 #[cfg(all(feature = "sessions", not(target_family = "wasm")))]
 pub(crate) use token_bucket::TokenBucket;

@@ -57,6 +57,7 @@ mod clock;
 mod counted_delta;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hexadecimal;
 mod ingress;
 mod log_lines;
 mod named_enum;

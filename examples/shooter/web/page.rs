@@ -1,6 +1,7 @@
 //! The page around the client: its URL, its storage, and attributes of its body, which the page's script shows.
 
 use bevy_unlag::guard::CertificateDigest;
+use unlag_examples::connection;
 use web_sys::{HtmlElement, UrlSearchParams, Window};
 
 /// Name under which a tab keeps its client id.
@@ -95,11 +96,7 @@ impl Parameters {
     /// Returns the bytes of the connect token.
     pub fn token(&self) -> Result<Option<Vec<u8>>, String> {
         let Some(text) = self.get("token") else { return Ok(None) };
-        let bytes = text.as_bytes().chunks(2).map(|pair| {
-            let pair = core::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
-            u8::from_str_radix(pair, 16).ok()
-        });
-        let bytes: Option<Vec<u8>> = bytes.collect();
+        let bytes = connection::parse_hexadecimal(&text);
         bytes.map(Some).ok_or_else(|| "the link's token is not in hexadecimal".to_owned())
     }
 }

@@ -38,7 +38,7 @@ impl BackgroundRace {
         threads.spawn(move |more| {
             let mut app = app::driving_client(switches);
             let id = connection::random_client_id();
-            if let Err(line) = connection::connect_udp(&mut app, server, id, NetSim::new(2)) {
+            if let Err(line) = connection::connect(&mut app, server, id, NetSim::new(2)) {
                 error!("the scripted driver cannot join: {line}");
                 return;
             }

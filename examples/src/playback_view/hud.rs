@@ -1,15 +1,15 @@
 //! Texts: time, speed, view, what the screen of the followed player shows, the last mark, and the keys.
 
-use super::controls::HELP;
-use crate::screen::{
-    LiveText, ShownIf,
-    ui::{DIM, TEXT, label, placed, shaded},
-};
 use bevy::prelude::*;
-use bevy_unlag::{
-    prediction::CorrectionCause,
-    record::{MatchIndex, Playback, PlaybackMark, PlaybackMarkKind, PlaybackView, ScreenSource},
-    weapons::ShotRefusal,
+use bevy_unlag::record::{MatchIndex, Playback, PlaybackMark, PlaybackMarkKind, PlaybackView, ScreenSource};
+
+use super::controls::HELP;
+use crate::{
+    recorded_names::{UNKNOWN, cause_name, refusal_name},
+    screen::{
+        LiveText, ShownIf,
+        ui::{DIM, TEXT, label, placed, shaded},
+    },
 };
 
 /// Ticks for which a mark is shown.
@@ -103,21 +103,11 @@ pub fn text_of(mark: &PlaybackMark, index: &MatchIndex) -> String {
     match &mark.kind {
         PlaybackMarkKind::Death => format!("{of} was killed by {}", name(mark.other)),
         PlaybackMarkKind::Correction { cause, error } => {
-            format!("{of} was corrected by {error:.3} m: {}", cause_name(*cause))
+            format!("{of} was corrected by {error:.3} m: {}", cause_name(*cause).unwrap_or(UNKNOWN))
         }
         PlaybackMarkKind::Refusal { reason } => {
-            format!("a shot of {of} was refused: {}", refusal_name(*reason))
+            format!("a shot of {of} was refused: {}", refusal_name(*reason).as_deref().unwrap_or(UNKNOWN))
         }
         PlaybackMarkKind::Game(text) => format!("{text}: {of}"),
     }
-}
-
-/// Returns the name of the cause of a correction.
-pub fn cause_name(cause: u8) -> &'static str {
-    CorrectionCause::ALL.get(usize::from(cause)).map_or("unknown", |cause| cause.name())
-}
-
-/// Returns the name of the reason of a refusal.
-pub fn refusal_name(reason: u8) -> String {
-    ShotRefusal::ALL.get(usize::from(reason)).map_or_else(|| "unknown".to_owned(), |why| format!("{why:?}"))
 }

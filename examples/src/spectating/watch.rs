@@ -36,7 +36,7 @@ pub fn watch(
     let mut monitor = ConnectionMonitor::spectator(token.server());
     let mut app = client(ServerOptions::game(default()));
     app.insert_resource(transport);
-    connection::connect_udp_with_token(&mut app, token, sim);
+    connection::connect_with_token(&mut app, token, sim);
     bevy_unlag_testkit::finish(&mut app);
     let (began, mut first, mut error) = (Instant::now(), None, None);
     run(&mut app, CLIENT_FRAME, |app| {

@@ -5,15 +5,16 @@ use std::io::{Read, Seek, Write};
 use bevy_unlag::{
     core::{MoveModel, NetId, PawnModel, Tick},
     movement::KartModel,
-    prediction::CorrectionCause,
     prelude::*,
     record::{Entry, MoveTrack, RecordError, RecordedMove, Recording, Segment, ShotOutcome},
-    weapons::ShotRefusal,
 };
 use serde_json::json;
 
 use super::{TraceWriter, clients};
-use crate::hero::Hero;
+use crate::{
+    hero::Hero,
+    recorded_names::{cause_name, outcome_name, refusal_name},
+};
 
 /// Rows of a player.
 pub(super) const ROWS: [&str; 6] = ["moves", "packets", "sent to it", "drawn", "corrected", "shots"];
@@ -131,8 +132,7 @@ impl<W: Write> Export<'_, W> {
                 }
             }
             Entry::Correction(found) => {
-                let cause = CorrectionCause::ALL.get(usize::from(found.cause));
-                let cause = cause.map_or_else(|| found.cause.to_string(), ToString::to_string);
+                let cause = cause_name(found.cause).map_or_else(|| found.cause.to_string(), str::to_owned);
                 let args = json!({ "own": found.own.0, "metres": found.error });
                 self.trace.instant(row(found.pawn, 5), &cause, at, &args)?;
             }
@@ -147,11 +147,11 @@ impl<W: Write> Export<'_, W> {
                     "claimed view": view.map(|view| view.time.tick.0),
                     "used view": shot.used.map(|used| used.tick.0), "outcome": outcome(&shot.outcome),
                 });
-                self.trace.instant(row(shot.shooter, 6), name(&shot.outcome), at, &args)?;
+                self.trace.instant(row(shot.shooter, 6), outcome_name(&shot.outcome), at, &args)?;
             }
             Entry::Verdict(verdict) => {
                 let args = json!({ "shot": verdict.shot.0, "outcome": outcome(&verdict.outcome) });
-                self.trace.instant(row(verdict.shooter, 6), name(&verdict.outcome), at, &args)?;
+                self.trace.instant(row(verdict.shooter, 6), outcome_name(&verdict.outcome), at, &args)?;
             }
             Entry::Mark(mark) => {
                 let args =
@@ -164,20 +164,9 @@ impl<W: Write> Export<'_, W> {
     }
 }
 
-fn name(outcome: &ShotOutcome) -> &'static str {
-    match outcome {
-        ShotOutcome::Miss => "miss",
-        ShotOutcome::Hit { .. } => "hit",
-        ShotOutcome::Refused(_) => "refused",
-        ShotOutcome::Launched => "launched",
-    }
-}
-
 fn outcome(outcome: &ShotOutcome) -> String {
     match outcome {
-        ShotOutcome::Refused(reason) => ShotRefusal::ALL
-            .get(usize::from(*reason))
-            .map_or_else(|| reason.to_string(), |reason| format!("{reason:?}")),
+        ShotOutcome::Refused(reason) => refusal_name(*reason).unwrap_or_else(|| reason.to_string()),
         _ => {
             let hits: Vec<String> = outcome.hits().iter().map(|hit| hit.target.0.to_string()).collect();
             hits.join(", ")

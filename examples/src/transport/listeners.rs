@@ -34,8 +34,6 @@ pub struct ListenerArgs {
 pub struct ServerListeners {
     #[cfg(feature = "web")]
     sessions: SessionListeners,
-    #[cfg(feature = "web")]
-    count: usize,
     /// Whether the certificate is in files that can be read again.
     pub reloads: bool,
     /// Digest of the certificate, for clients.
@@ -63,6 +61,12 @@ impl fmt::Display for OpenListener {
 }
 
 impl ListenerArgs {
+    /// Returns the options of listeners for both at any free port, with a self-signed certificate.
+    #[must_use]
+    pub fn on_free_ports() -> Self {
+        Self { web_transport: Some(0), web_socket: Some(0), ..Self::default() }
+    }
+
     fn are_wanted(&self) -> bool {
         self.web_transport.is_some() || self.web_socket.is_some()
     }
@@ -91,9 +95,8 @@ impl ListenerArgs {
         if let Some(port) = self.web_socket {
             sessions = sessions.web_socket(any(port), Some(certificate.clone()));
         }
-        let count = usize::from(self.web_transport.is_some()) + usize::from(self.web_socket.is_some());
         let (reloads, digest) = (self.certificate.is_some(), certificate.digest().to_string());
-        Ok(Some(ServerListeners { sessions, count, reloads, digest }))
+        Ok(Some(ServerListeners { sessions, reloads, digest }))
     }
 
     /// Returns no listeners.
@@ -110,7 +113,7 @@ impl ServerListeners {
     /// Adds them to the entity of a server that does not listen yet.
     #[cfg(feature = "web")]
     pub(crate) fn add_to(self, server: &mut EntityWorldMut<'_>) {
-        server.insert((self.sessions, ExpectedListeners(self.count)));
+        server.insert(self.sessions);
     }
 
     /// Adds none.
@@ -118,11 +121,6 @@ impl ServerListeners {
     #[expect(clippy::unused_self, reason = "there are none without the feature")]
     pub(crate) fn add_to(self, _: &mut EntityWorldMut<'_>) {}
 }
-
-/// Number of listeners that must have been opened.
-#[cfg(feature = "web")]
-#[derive(Component)]
-struct ExpectedListeners(usize);
 
 /// Reads the certificate again when the operator asks for it.
 #[cfg(feature = "web")]
@@ -141,8 +139,8 @@ pub(crate) fn reload_certificates(_: On<ReloadSettings>) {}
 #[cfg(feature = "web")]
 pub fn open_listeners(world: &mut World) -> Result<Vec<OpenListener>, String> {
     let mut open = Vec::new();
-    for (listeners, expected) in world.query::<(&SessionListeners, &ExpectedListeners)>().iter(world) {
-        if listeners.addresses().count() < expected.0 {
+    for listeners in world.query::<&SessionListeners>().iter(world) {
+        if listeners.has_failed() {
             return Err(
                 "cannot listen for WebTransport or WebSocket, see the log; choose another port with \
                         --web-transport or --web-socket"

@@ -71,7 +71,7 @@ fn request(to: SocketAddr) -> Vec<u8> {
     let mut client = app::scripted_client(3, Default::default());
     client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     let through = listener.local_addr().expect("an address");
-    connection::connect_udp(&mut client, through, 1, NetSim::new(1)).expect("the client connects");
+    connection::connect(&mut client, through, 1, NetSim::new(1)).expect("the client connects");
     bevy_unlag_testkit::finish(&mut client);
     let mut bytes = [0; 1_500];
     for _ in 0..100 {

@@ -24,6 +24,10 @@ use lightyear::{
     prelude::{LinkOf, LocalAddr, PeerAddr, server::Server},
 };
 
+#[cfg(all(feature = "sessions", not(target_family = "wasm")))]
+pub(crate) use self::bound_socket::unmapped;
+#[cfg(all(feature = "websocket", not(target_family = "wasm")))]
+pub(crate) use self::bound_socket::{bind_or_ipv4, is_any_ipv6};
 use self::{
     bound_socket::{BoundSocket, mapped},
     receive_queue::Datagram,

@@ -5,6 +5,8 @@ use core::{fmt, str::FromStr};
 use bevy::prelude::*;
 use derive_more::Display;
 
+use crate::hexadecimal;
+
 /// SHA-256 digest of a server's certificate. A client that has it trusts this certificate and no other. Its text is 64
 /// hexadecimal digits; colons between them are read, too.
 ///
@@ -36,15 +38,7 @@ impl FromStr for CertificateDigest {
     type Err = InvalidDigest;
 
     fn from_str(text: &str) -> Result<Self, InvalidDigest> {
-        let mut digest = [0; 32];
-        let mut digits = text.trim().chars().filter(|letter| *letter != ':');
-        for byte in &mut digest {
-            for _ in 0..2 {
-                let digit = digits.next().and_then(|digit| digit.to_digit(16)).ok_or(InvalidDigest)?;
-                *byte = *byte << 4 | digit as u8;
-            }
-        }
-        digits.next().is_none().then_some(Self(digest)).ok_or(InvalidDigest)
+        hexadecimal::parse_32(&text.trim().replace(':', "")).map(Self).ok_or(InvalidDigest)
     }
 }
 

@@ -147,6 +147,12 @@ impl SessionListeners {
         self.open.iter().map(|listener| (listener.transport, listener.address))
     }
 
+    /// Returns whether a listener could not be opened, or has failed. The log says why.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.open.len() < self.configs.len()
+    }
+
     /// Returns the number of sessions without a connection.
     #[must_use]
     pub fn pending(&self) -> usize {
@@ -265,15 +271,14 @@ fn open_web_socket(
 /// Binds a TCP listener. `[::]` is both address families, and IPv4 only on systems without IPv6.
 #[cfg(feature = "websocket")]
 fn bind_tcp(address: SocketAddr) -> io::Result<std::net::TcpListener> {
-    use core::net::{Ipv4Addr, Ipv6Addr};
-
     use socket2::{Domain, Protocol, Socket, Type};
 
+    use crate::ingress::{bind_or_ipv4, is_any_ipv6};
+
     const BACKLOG: i32 = 128;
-    let is_any = address.ip() == core::net::IpAddr::from(Ipv6Addr::UNSPECIFIED);
     let bind = |address: SocketAddr| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-        if is_any && address.is_ipv6() {
+        if is_any_ipv6(address) {
             socket.set_only_v6(false)?;
         }
         // Connections of a server that has just ended keep its port for a minute. On Windows the option would let two
@@ -285,13 +290,7 @@ fn bind_tcp(address: SocketAddr) -> io::Result<std::net::TcpListener> {
         socket.set_nonblocking(true)?;
         Ok(std::net::TcpListener::from(socket))
     };
-    bind(address).or_else(|error: io::Error| {
-        if is_any && !matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied) {
-            bind(SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port())))
-        } else {
-            Err(error)
-        }
-    })
+    bind_or_ipv4(address, bind).map(|(bound, _)| bound)
 }
 
 fn close(
@@ -434,11 +433,5 @@ impl Stranger {
 }
 
 fn send(mut links: Query<(&mut Link, &SessionLink)>) {
-    for (mut link, session) in &mut links {
-        for packet in link.send.drain() {
-            if !session.pipe.send(packet) {
-                debug!("a session takes no more packets: one is lost");
-            }
-        }
-    }
+    links.iter_mut().for_each(|(mut link, session)| session.pipe.send_from(&mut link));
 }

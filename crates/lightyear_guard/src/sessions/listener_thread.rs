@@ -1,6 +1,6 @@
 //! Thread of a listener, with a runtime of its own.
 
-use core::{future::Future, time::Duration};
+use core::{future::Future, net::SocketAddr, time::Duration};
 use std::{
     io,
     sync::{Arc, Mutex, PoisonError},
@@ -12,7 +12,7 @@ use tokio::{runtime::Builder, sync::Notify};
 use super::{
     ServerCertificate,
     half_open::{HalfOpenPlace, HalfOpenSessions},
-    pipe::AppEnd,
+    pipe::{AppEnd, PipeBound, TaskEnd, pipe},
 };
 
 /// Interval at which certificate files are looked at.
@@ -20,7 +20,7 @@ const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A session that has finished its handshake.
 pub(super) struct NewSession {
-    pub address: core::net::SocketAddr,
+    pub address: SocketAddr,
     pub pipe: AppEnd,
     pub place: HalfOpenPlace,
     /// Largest packet of its link, if it is not lightyear's default.
@@ -36,13 +36,31 @@ pub(super) struct ListenerShared {
 
 impl ListenerShared {
     /// Passes a session to the app. No more wait than may be half-open, also while the app stands still.
-    pub fn pass(&self, session: NewSession) {
+    fn pass(&self, session: NewSession) {
         let most = self.half_open.most();
         let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
         new.retain(|waiting| !waiting.pipe.has_ended());
         if new.len() < most {
             new.push(session);
         }
+    }
+
+    /// Waits for a handshake, within its time and as long as its place is not displaced. Then passes the session to the
+    /// app, and returns it with its end of the pipe.
+    pub async fn welcome<S>(
+        &self,
+        (address, mtu): (SocketAddr, Option<usize>),
+        place: HalfOpenPlace,
+        handshake: impl Future<Output = Option<S>>,
+    ) -> Option<(S, TaskEnd)> {
+        let cut = place.cut.clone();
+        let session = tokio::select! {
+            session = tokio::time::timeout(self.half_open.timeout(), handshake) => session.ok().flatten(),
+            () = cut.notified() => None,
+        }?;
+        let (app, task) = pipe(PipeBound::STRANGER, cut);
+        self.pass(NewSession { address, pipe: app, place, mtu });
+        Some((session, task))
     }
 
     /// Takes the sessions that have finished their handshake.

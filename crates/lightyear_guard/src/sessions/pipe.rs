@@ -6,8 +6,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use bevy::log::debug;
 use bytes::Bytes;
-use lightyear::link::RecvPayload;
+use lightyear::link::{Link, RecvPayload};
 use tokio::sync::{Notify, mpsc};
 
 use crate::ingress::IngressLimits;
@@ -105,8 +106,17 @@ impl AppEnd {
     }
 
     /// Sends a packet. Returns whether there was room for it.
-    pub fn send(&self, packet: Bytes) -> bool {
+    fn send(&self, packet: Bytes) -> bool {
         self.outgoing.try_send(packet).is_ok()
+    }
+
+    /// Sends all packets of a link. Those without room are lost.
+    pub fn send_from(&self, link: &mut Link) {
+        for packet in link.send.drain() {
+            if !self.send(packet) {
+                debug!("a session takes no more packets: one is lost");
+            }
+        }
     }
 
     /// Returns whether the session has ended.

@@ -20,10 +20,11 @@ use tokio_tungstenite::{
 use super::{
     CertificateDigest,
     half_open::HalfOpenPlace,
-    listener_thread::{ListenerShared, NewSession},
-    pipe::{MAX_PACKET, PipeBound, TaskEnd, pipe},
+    listener_thread::ListenerShared,
+    pipe::{MAX_PACKET, TaskEnd},
     tls,
 };
+use crate::ingress::unmapped;
 
 /// Time for a peer to take what is sent, after which its session ends.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -68,7 +69,7 @@ pub(super) async fn listen(
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let address = SocketAddr::new(address.ip().to_canonical(), address.port());
+        let address = unmapped(address);
         if let Some(place) = shared.half_open.admit(address) {
             tokio::spawn(serve(stream, address, tls.clone(), place, shared.clone()));
         }
@@ -90,15 +91,9 @@ async fn serve(
         };
         accept_async_with_config(stream, Some(config())).await.ok()
     };
-    let cut = place.cut.clone();
-    let socket = tokio::select! {
-        socket = tokio::time::timeout(shared.half_open.timeout(), handshake) => socket.ok().flatten(),
-        () = cut.notified() => None,
-    };
-    let Some(socket) = socket else { return };
-    let (app, task) = pipe(PipeBound::STRANGER, cut);
-    shared.pass(NewSession { address, pipe: app, place, mtu: None });
-    carry(socket, task).await;
+    if let Some((socket, task)) = shared.welcome((address, None), place, handshake).await {
+        carry(socket, task).await;
+    }
 }
 
 /// Connects to `url`, which begins with `ws://` or `wss://`.

@@ -1,6 +1,9 @@
 //! WebTransport: datagrams of QUIC, which browsers may send.
 
-use core::{net::SocketAddr, time::Duration};
+use core::{
+    net::{Ipv6Addr, SocketAddr},
+    time::Duration,
+};
 use std::{io, net::UdpSocket, sync::Arc};
 
 use tokio::sync::Notify;
@@ -13,12 +16,10 @@ use wtransport::{
 };
 
 use super::{
-    CertificateDigest, ServerCertificate, WEB_TRANSPORT_MTU,
-    half_open::HalfOpenPlace,
-    listener_thread::{ListenerShared, NewSession},
-    pipe::{PipeBound, TaskEnd, pipe},
-    tls,
+    CertificateDigest, ServerCertificate, WEB_TRANSPORT_MTU, half_open::HalfOpenPlace,
+    listener_thread::ListenerShared, pipe::TaskEnd, tls,
 };
+use crate::ingress::{open_socket, unmapped};
 
 /// Time without a packet of QUIC after which a session ends. netcode sends several a second.
 const IDLE: Duration = Duration::from_secs(15);
@@ -89,21 +90,12 @@ pub(super) async fn listen(endpoint: Endpoint<Server>, shared: ListenerShared, s
     let _ = tokio::time::timeout(LINGER, endpoint.wait_idle()).await;
 }
 
-fn unmapped(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
-}
-
 async fn serve(incoming: IncomingSession, address: SocketAddr, place: HalfOpenPlace, shared: ListenerShared) {
     let handshake = async { incoming.await.ok()?.accept().await.ok() };
-    let cut = place.cut.clone();
-    let connection = tokio::select! {
-        connection = tokio::time::timeout(shared.half_open.timeout(), handshake) => connection.ok().flatten(),
-        () = cut.notified() => None,
-    };
-    let Some(connection) = connection else { return };
-    let (app, task) = pipe(PipeBound::STRANGER, cut);
-    shared.pass(NewSession { address, pipe: app, place, mtu: Some(WEB_TRANSPORT_MTU) });
-    carry(connection, task).await;
+    let of = (address, Some(WEB_TRANSPORT_MTU));
+    if let Some((connection, task)) = shared.welcome(of, place, handshake).await {
+        carry(connection, task).await;
+    }
 }
 
 /// Connects to `url`.
@@ -112,25 +104,11 @@ async fn serve(incoming: IncomingSession, address: SocketAddr, place: HalfOpenPl
 /// The reason for which there is no session.
 pub(super) async fn connect(url: &str, digest: Option<CertificateDigest>) -> Result<Connection, String> {
     let tls = tls::client(digest, &[WEBTRANSPORT_ALPN]).map_err(|error| error.to_string())?;
-    // An IPv4 socket where the system has no IPv6.
-    let endpoint =
-        [SocketAddr::from(([0_u16; 8], 0)), SocketAddr::from(([0_u8; 4], 0))].into_iter().find_map(|any| {
-            let socket = bind_client(any).ok()?;
-            let config = ClientConfig::builder().with_bind_socket(socket);
-            Endpoint::client(config.with_custom_tls_and_transport(tls.clone(), quic()).build()).ok()
-        });
-    let endpoint = endpoint.ok_or("this system gives no UDP socket")?;
+    let no_socket = |error: io::Error| format!("this system gives no UDP socket ({error})");
+    let (socket, _) = open_socket(SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))).map_err(no_socket)?;
+    let config = ClientConfig::builder().with_bind_socket(socket).with_custom_tls_and_transport(tls, quic());
+    let endpoint = Endpoint::client(config.build()).map_err(no_socket)?;
     endpoint.connect(url).await.map_err(|error| error.to_string())
-}
-
-fn bind_client(any: SocketAddr) -> io::Result<UdpSocket> {
-    use socket2::{Domain, Protocol, Socket, Type};
-    let socket = Socket::new(Domain::for_address(any), Type::DGRAM, Some(Protocol::UDP))?;
-    if any.is_ipv6() {
-        socket.set_only_v6(false)?;
-    }
-    socket.bind(&any.into())?;
-    Ok(socket.into())
 }
 
 /// Carries packets until either end has enough.

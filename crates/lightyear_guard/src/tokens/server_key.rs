@@ -12,6 +12,8 @@ use hkdf::Hkdf;
 use lightyear::netcode::try_generate_key;
 use sha2::Sha256;
 
+use crate::hexadecimal;
+
 /// The public development key; anybody who reads this source knows it.
 const DEVELOPMENT: [u8; 32] = *b"bevy_unlag development, public!!";
 /// Largest key file in bytes: as many keys as are accepted, as UTF-16 with white space around them.
@@ -174,18 +176,7 @@ impl FromStr for ServerKey {
 
     /// Parses 64 hexadecimal digits.
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        let digits = text.trim().as_bytes();
-        if digits.len() != 64 {
-            return Err(KeyError::Text);
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            for digit in pair {
-                let value = (*digit as char).to_digit(16).ok_or(KeyError::Text)?;
-                *byte = *byte << 4 | value as u8;
-            }
-        }
-        Self::from_bytes(bytes)
+        Self::from_bytes(hexadecimal::parse_32(text.trim()).ok_or(KeyError::Text)?)
     }
 }
 

@@ -70,13 +70,7 @@ fn play(stall: Stall, seconds: f64, options: &Options) -> Result<Played, String>
         let junk = scope.spawn(move || send_junk(server.address, is_over));
         let player = |number: u64| {
             let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number);
-            let player = PlayerOptions {
-                player: number,
-                seed,
-                conditions,
-                server: ServerOptions::default(),
-                ..default()
-            };
+            let player = PlayerOptions { player: number, seed, conditions, ..default() };
             scope.spawn(move || udp_match::play(server.address, player, seconds))
         };
         let players: Vec<_> = (1..=PLAYERS).map(player).collect();

@@ -84,7 +84,7 @@ impl LoadSession {
         let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
         let (address, transport) = self.reach.clone();
         client.insert_resource(transport);
-        connection::connect_udp(&mut client, address, number + 1, sim)?;
+        connection::connect(&mut client, address, number + 1, sim)?;
         finish(&mut client);
         self.clients.push(client);
         Ok(())

@@ -55,8 +55,7 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
     if args.laps {
         app.add_plugins(frame_profile::plugin);
     }
-    let web = ListenerArgs { web_transport: Some(0), web_socket: Some(0), ..default() };
-    let listeners = if args.web { web.listeners()? } else { None };
+    let listeners = if args.web { ListenerArgs::on_free_ports().listeners()? } else { None };
     let digest = listeners.as_ref().map(|listeners| listeners.digest.clone());
     if let Some(listeners) = listeners {
         app.insert_resource(listeners);

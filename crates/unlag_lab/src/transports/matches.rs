@@ -2,7 +2,6 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use bevy_unlag::link_conditioner::LinkConditions;
 use unlag_examples::{
     app,
     app_threads::{self, AppThreads},
@@ -95,8 +94,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
 fn play(transport: TransportName, path: Path, seconds: f64, seed: u64) -> Result<MatchReport, String> {
     let mut relay = Relay::bind(transport)?;
     let address = relay.address();
-    let listeners = ListenerArgs { web_transport: Some(0), web_socket: Some(0), ..default() };
-    let listeners = listeners.listeners()?.ok_or("there are no listeners")?;
+    let listeners = ListenerArgs::on_free_ports().listeners()?.ok_or("there are no listeners")?;
     let digest = listeners.digest.clone();
     let (mut threads, (tell, told)) = (AppThreads::default(), std::sync::mpsc::channel());
     let server = ServerOptions::default();
@@ -114,11 +112,10 @@ fn play(transport: TransportName, path: Path, seconds: f64, seed: u64) -> Result
     let port =
         open.iter().find(|listener| listener.transport == transport).map_or(udp.port(), |open| open.port);
     relay.start(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), path, seed);
-    let transport = TransportArgs { transport, digest: Some(digest), url: None }.client()?;
+    let client = TransportArgs { transport, digest: Some(digest), url: None }.client()?;
     let start = |number: u64| {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(number);
-        let conditions = LinkConditions::PERFECT;
-        let player = PlayerOptions { player: number, seed, conditions, server, transport: transport.clone() };
+        let player = PlayerOptions { player: number, seed, server, transport: client.clone(), ..default() };
         std::thread::spawn(move || {
             let token =
                 TokenClient::development(number, address, PROTOCOL_ID).map_err(|error| error.to_string())?;
@@ -130,16 +127,12 @@ fn play(transport: TransportName, path: Path, seconds: f64, seed: u64) -> Result
     for player in players {
         let player = player.join().map_err(|_| "a player's thread panicked")??;
         if player.end.is_early() {
-            return Err(format!("over {}: {}", key_of_args(&transport), player.end));
+            return Err(format!("over {}: {}", key_of(transport), player.end));
         }
         report.players.push(player);
     }
     drop(threads);
     Ok(report)
-}
-
-fn key_of_args(transport: &transport::ClientTransport) -> String {
-    format!("{transport:?}")
 }
 
 /// Returns the bytes that this machine has sent over its loopback, headers included, where it counts them.

@@ -26,23 +26,41 @@ pub(super) struct BoundSocket {
 /// # Errors
 /// The system's error if the address cannot be bound.
 pub(super) fn open(address: SocketAddr, large_buffer: bool) -> io::Result<BoundSocket> {
-    match bind(address, large_buffer) {
+    let (bound, without_ipv6) = bind_or_ipv4(address, |address| bind(address, large_buffer))?;
+    Ok(BoundSocket { without_ipv6, ..bound })
+}
+
+/// Binds with `bind`. Where `[::]` cannot be bound because the system has no IPv6, it binds all IPv4 addresses, and
+/// returns the reason.
+///
+/// # Errors
+/// The system's error if the address cannot be bound.
+pub(crate) fn bind_or_ipv4<T>(
+    address: SocketAddr,
+    bind: impl Fn(SocketAddr) -> io::Result<T>,
+) -> io::Result<(T, Option<io::Error>)> {
+    match bind(address) {
         Err(error)
-            if address.ip() == IpAddr::from(Ipv6Addr::UNSPECIFIED)
+            if is_any_ipv6(address)
                 && !matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied) =>
         {
             let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
-            Ok(BoundSocket { without_ipv6: Some(error), ..bind(address, large_buffer)? })
+            Ok((bind(address)?, Some(error)))
         }
-        bound => bound,
+        bound => Ok((bound?, None)),
     }
+}
+
+/// Whether it is `[::]`, which is both address families.
+pub(crate) fn is_any_ipv6(address: SocketAddr) -> bool {
+    address.ip() == IpAddr::from(Ipv6Addr::UNSPECIFIED)
 }
 
 #[cfg(not(target_family = "wasm"))]
 fn bind(address: SocketAddr, large_buffer: bool) -> io::Result<BoundSocket> {
     use socket2::{Domain, Protocol, Socket, Type};
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-    if address.ip() == IpAddr::from(Ipv6Addr::UNSPECIFIED) {
+    if is_any_ipv6(address) {
         // The default differs by system.
         socket.set_only_v6(false)?;
     }
@@ -66,7 +84,7 @@ fn bind(address: SocketAddr, _: bool) -> io::Result<BoundSocket> {
 
 /// Returns an address as limits and logs know it. A socket for both address families has IPv4 senders as IPv4-mapped
 /// IPv6 addresses, `[::ffff:203.0.113.7]:5000`.
-pub(super) fn unmapped(address: SocketAddr) -> SocketAddr {
+pub(crate) fn unmapped(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V6(v6) => {
             v6.ip().to_ipv4_mapped().map_or(address, |ip| SocketAddr::from((ip, v6.port())))

@@ -102,8 +102,8 @@ fn start_web_transport(
             "its link has another packet size: spawn WebTransportClient before TokenClient and Client";
         return fail(start.entity, problem.to_owned(), &mut commands);
     }
-    let Some(url) = url.clone().or_else(|| address.map(|address| format!("https://{}", address.0))) else {
-        return report_missing_address(start.entity, &mut commands);
+    let Some(url) = url_or_fail(start.entity, (url.as_ref(), "https", address), &mut commands) else {
+        return;
     };
     let digest = *digest;
     spawn(start.entity, &limits, &mut commands, move |task, progress| async move {
@@ -123,9 +123,7 @@ fn start_web_socket(
     use crate::sessions::web_socket::{carry, connect};
 
     let Ok((WebSocketClient { url, digest }, address)) = clients.get(start.entity) else { return };
-    let Some(url) = url.clone().or_else(|| address.map(|address| format!("wss://{}", address.0))) else {
-        return report_missing_address(start.entity, &mut commands);
-    };
+    let Some(url) = url_or_fail(start.entity, (url.as_ref(), "wss", address), &mut commands) else { return };
     let digest = *digest;
     spawn(start.entity, &limits, &mut commands, move |task, progress| async move {
         if let Some(socket) = open(|| connect(&url, digest), &task, &progress).await {
@@ -134,8 +132,18 @@ fn start_web_socket(
     });
 }
 
-fn report_missing_address(entity: Entity, commands: &mut Commands) {
-    fail(entity, "it has neither a url nor a PeerAddr; spawn it with a TokenClient".to_owned(), commands);
+/// Returns the URL of a client, or that of its server's address. Without both, the client fails.
+fn url_or_fail(
+    entity: Entity,
+    (url, scheme, address): (Option<&String>, &str, Option<&PeerAddr>),
+    commands: &mut Commands,
+) -> Option<String> {
+    let url = url.cloned().or_else(|| address.map(|address| format!("{scheme}://{}", address.0)));
+    if url.is_none() {
+        let problem = "it has neither a url nor a PeerAddr; spawn it with a TokenClient";
+        fail(entity, problem.to_owned(), commands);
+    }
+    url
 }
 
 fn fail(entity: Entity, problem: String, commands: &mut Commands) {
@@ -235,11 +243,5 @@ fn receive(
 }
 
 fn send(mut links: Query<(&mut Link, &ClientSession)>) {
-    for (mut link, session) in &mut links {
-        for packet in link.send.drain() {
-            if !session.pipe.send(packet) {
-                debug!("the session takes no more packets: one is lost");
-            }
-        }
-    }
+    links.iter_mut().for_each(|(mut link, session)| session.pipe.send_from(&mut link));
 }

@@ -65,13 +65,7 @@ pub fn measure(options: &Options) -> Result<Drained, String> {
     let ends = thread::scope(|scope| {
         let play = |number: u64| {
             let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(number);
-            let player = PlayerOptions {
-                player: number,
-                seed,
-                conditions,
-                server: ServerOptions::default(),
-                ..default()
-            };
+            let player = PlayerOptions { player: number, seed, conditions, ..default() };
             scope.spawn(move || {
                 let (token, redial) = reconnect::development_client(address)?;
                 let report = udp_match::play_as(token, redial, player, MATCH);

@@ -197,7 +197,7 @@ impl FleetMatch {
             // One frame per tick: every move is sent as soon as it exists.
             client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
             let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
-            connection::connect_udp(&mut client, self.server.address, number, sim)?;
+            connection::connect(&mut client, self.server.address, number, sim)?;
             finish(&mut client);
             self.clients.push(client);
         }

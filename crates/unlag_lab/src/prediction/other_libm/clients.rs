@@ -128,7 +128,7 @@ fn connect(args: &ClientArgs, server: SocketAddr, number: u64) -> Result<App, St
     // Without loss, so that only a difference in arithmetic can cause a correction.
     let conditions = LinkConditions { loss: 0.0, ..preset(&args.link)?.conditions() };
     let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
-    connection::connect_udp(&mut client, server, number + 1, sim)?;
+    connection::connect(&mut client, server, number + 1, sim)?;
     finish(&mut client);
     Ok(client)
 }
