@@ -1,4 +1,6 @@
-//! Visual effects of shots: tracers, impact puffs, explosions and hit markers.
+//! Visual effects of shots: tracers, impact puffs, bullet marks, explosions and hit markers.
+
+mod bullet_marks;
 
 use bevy::{light::NotShadowCaster, prelude::*};
 use bevy_unlag::{
@@ -21,6 +23,7 @@ use unlag_examples::{
 };
 
 use crate::view::PlayerCamera;
+use bullet_marks::BulletMarks;
 
 /// Lifetime of a tracer, in seconds.
 const TRAIL_LIFE: f32 = 0.12;
@@ -32,6 +35,8 @@ const BURST_LIFE: f32 = 0.35;
 const MARK_LIFE: f32 = 0.15;
 /// Half the thickness of a tracer, in metres.
 const TRAIL_HALF: f32 = 0.012;
+/// Distance in metres from a pawn's root within which a shot of another player may have hit its body.
+const BODY: f32 = 2.0;
 /// Number of materials with falling opacity that make up a fade.
 const FADE_STEPS: usize = 8;
 /// Start of the own tracers in camera space: at the gun instead of the eye.
@@ -40,6 +45,7 @@ const MUZZLE: Vec3 = Vec3::new(0.20, -0.17, -0.85);
 /// Shows shots: the player's own at once, the remote ones as their tracers arrive.
 pub fn plugin(app: &mut App) {
     app.init_resource::<HitMarker>()
+        .add_plugins(bullet_marks::plugin)
         .add_observer(clear)
         .add_systems(Startup, (create_assets, spawn_mark))
         .add_systems(Update, (fade, show_own, show_others, update_hit_marker, show_mark).chain())
@@ -163,7 +169,7 @@ fn spawn_round(commands: &mut Commands, looks: &EffectAssets, look: EffectKind, 
 
 fn show_own(
     mut fired: MessageReader<ShotFired>,
-    looks: Res<EffectAssets>,
+    (looks, mut marks): (Res<EffectAssets>, ResMut<BulletMarks>),
     cameras: Query<&Transform, With<PlayerCamera>>,
     mut commands: Commands,
 ) {
@@ -171,13 +177,16 @@ fn show_own(
         let from = cameras.single().map_or(shot.from, |eye| eye.transform_point(MUZZLE));
         for ray in &shot.rays {
             spawn_round(&mut commands, &looks, EffectKind::Own, from, ray.to);
+            if ray.drawn.is_none() {
+                marks.add(&mut commands, ray.to);
+            }
         }
     }
 }
 
 fn show_others(
     mut tracers: MessageReader<Tracer>,
-    looks: Res<EffectAssets>,
+    (looks, mut marks): (Res<EffectAssets>, ResMut<BulletMarks>),
     pawns: Query<(&NetId, &DrawnPose, &LimbRig, Option<&HeldWeapon>, Has<LocalControl>)>,
     arsenal: Res<Arsenal>,
     world: WorldTrace,
@@ -200,6 +209,9 @@ fn show_others(
                 TracerPath::Spread { .. } => from + way * world.cast(from, way, range).unwrap_or(range),
             };
             spawn_round(&mut commands, &looks, EffectKind::Others, from, to);
+            if !pawns.iter().any(|(_, drawn, ..)| drawn.pose.position.distance(to) < BODY) {
+                marks.add(&mut commands, to);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
-    weapons::{ExplanationViewer, ShotExplanation},
+    weapons::{ExplanationViewer, RespawnRules, ShotExplanation},
 };
 use unlag_examples::{
     connection_monitor::ConnectionMonitor,
@@ -16,6 +16,8 @@ use unlag_examples::{
         ui::{DIM, TEXT, banner, centre, label, placed, shaded},
     },
 };
+
+use crate::split_view;
 
 /// Width of the health bar in pixels; wide enough for peripheral vision.
 const HEALTH_WIDTH: f32 = 220.0;
@@ -47,7 +49,8 @@ fn spawn(mut commands: Commands) {
         ],
     ));
     let died = ShownIf::new(&mut commands, is_dead);
-    let death = label("You were hit - respawning", 26.0, Color::srgb(1.0, 0.85, 0.80));
+    let death = LiveText::new(&mut commands, respawning);
+    let death = (death, label("", 26.0, Color::srgb(1.0, 0.85, 0.80)));
     let why = (LiveText::new(&mut commands, why), label("", 15.0, TEXT), Pickable::IGNORE);
     let ages = (LiveText::new(&mut commands, ages), label("", 13.0, DIM), Pickable::IGNORE);
     let place = Node { row_gap: px(4), align_items: AlignItems::Center, ..default() };
@@ -66,7 +69,7 @@ fn spawn(mut commands: Commands) {
         Pickable::IGNORE,
         shaded(place),
         children![
-            (WeaponText, label("", 18.0, TEXT), Pickable::IGNORE),
+            (WeaponText, label("", 16.0, TEXT), Pickable::IGNORE),
             health,
             (
                 Pickable::IGNORE,
@@ -83,7 +86,8 @@ fn spawn(mut commands: Commands) {
     ));
     let place = Node { right: px(324), top: px(12), ..placed() };
     let scores = (LiveText::new(&mut commands, scores), label("", 14.0, TEXT), Pickable::IGNORE);
-    commands.spawn((Pickable::IGNORE, shaded(place), children![scores]));
+    let beside = ShownIf::new(&mut commands, split_view::is_hidden);
+    commands.spawn((Pickable::IGNORE, beside, shaded(place), children![scores]));
 }
 
 fn health(own: Query<(&Health, &PlayerScore), With<LocalControl>>) -> String {
@@ -118,10 +122,10 @@ fn show_weapon(
         let hand = weapons.held_slot();
         let rounds = match weapon.ammo.magazine {
             0 => String::new(),
-            _ if weapons.is_reloading() => format!("   loading   {} left", hand.reserve),
-            full => format!("   {} of {full}   {} left", hand.magazine, hand.reserve),
+            _ if weapons.is_reloading() => format!("loading   {} left", hand.reserve),
+            full => format!("{} of {full}   {} left", hand.magazine, hand.reserve),
         };
-        format!("{}  {}{rounds}", weapons.slot + 1, weapon.name)
+        format!("{}  {}\n{rounds}", weapons.slot + 1, weapon.name)
     });
     text.set_if_neq(Text(line));
 }
@@ -133,6 +137,22 @@ fn notice(watch: Option<Res<ConnectionMonitor>>) -> String {
 /// Returns whether the player is dead. A pawn that was never alive is joining, not dead.
 fn is_dead(own: Query<(&DrawnPose, &PlayerScore), With<LocalControl>>) -> bool {
     own.iter().any(|(drawn, score)| !drawn.pose.alive && score.deaths > 0)
+}
+
+/// Returns the time until the respawn.
+fn respawning(
+    time: Res<Time>,
+    own: Query<&DrawnPose, With<LocalControl>>,
+    mut died: Local<Option<f32>>,
+) -> String {
+    let now = time.elapsed_secs();
+    if own.iter().any(|drawn| drawn.pose.alive) {
+        *died = None;
+    } else {
+        died.get_or_insert(now);
+    }
+    let left = RespawnRules::default().respawn.as_secs_f32() - (now - died.unwrap_or(now));
+    format!("You were hit - respawn in {:.1} s", left.max(0.0))
 }
 
 /// Returns why the player died, as the server tells it.

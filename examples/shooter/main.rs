@@ -15,6 +15,7 @@
 #[cfg(not(target_family = "wasm"))]
 mod cli;
 mod client_window;
+mod combat_display;
 mod effects;
 mod hud;
 mod marker_visuals;
@@ -22,8 +23,10 @@ mod marker_visuals;
 mod native;
 mod panel;
 mod play;
+mod showcase;
 #[cfg(not(target_family = "wasm"))]
 mod spectate;
+mod split_view;
 mod view;
 #[cfg(target_family = "wasm")]
 mod web;

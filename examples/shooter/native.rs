@@ -13,15 +13,18 @@ use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},
     args::exit_code,
-    connection, dedicated,
+    connection,
+    dedicated::{self, OnOff},
     hero::Hero,
     match_report::MatchReport,
     matchmaking,
     reconnect::{self, ReconnectPolicy},
     recording, screen,
+    screen_feed::ScreenFeed,
     scripted_player::{self, ScriptedPlayer},
     spectating,
     stepped_match::{self, MatchOptions},
+    techniques::{Technique, Techniques},
     transport::ClientTransport,
     udp_match::{self, PlayerOptions, ServerThread},
     weapon_set::WeaponSet,
@@ -31,7 +34,9 @@ use crate::{
     cli::{Cli, Command},
     client_window::client_window,
     play::Play,
-    spectate, window,
+    spectate,
+    split_view::SplitFeeds,
+    window,
 };
 
 /// Alternative to a window, for error messages.
@@ -155,13 +160,24 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 /// Runs a server and bots in threads, and a window that is a client of that server.
 fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(HEADLESS_HINT)?;
-    let options = ServerOptions::game(cli.rewind.into());
+    let options = ServerOptions { interest: true, ..ServerOptions::game(cli.rewind.into()) };
     let server = ServerThread::start_recorded(cli.port, options, cli.record()?)?;
-    let _bots = udp_match::bots(server.address, bots(cli));
+    let other = ScreenFeed::default();
+    let _bots = udp_match::bots(server.address, bots(cli), cli.bots.into(), &other);
     let window = ("bevy_unlag shooter".to_owned(), &cli.window);
     let (client, redial) = reconnect::window_client(server.address)?;
     let client = (client, redial, ClientTransport::Udp);
-    Ok(client_window(client, Some(server.switches.clone()), &cli.play, window)?.run().report())
+    let mut app = client_window(client, Some(server.switches.clone()), &cli.play, window)?;
+    app.insert_resource(SplitFeeds([server.switches.screen().clone(), other]));
+    keep_rewind(&mut app, cli.rewind);
+    Ok(app.run().report())
+}
+
+/// Sets the switch of rewind to what the command line says.
+fn keep_rewind(app: &mut App, rewind: OnOff) {
+    if rewind == OnOff::Off {
+        app.world_mut().resource_mut::<Techniques>().set(Technique::Rewind, 1);
+    }
 }
 
 /// Returns the options of the bots. Each has a link of its own with the "Good broadband" preset.
@@ -187,8 +203,10 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
     window::add_window(&mut app, title, &cli.window, &cli.play);
-    app::add_server(&mut app, ServerOptions::game(cli.rewind.into()));
+    let options = ServerOptions { interest: true, ..ServerOptions::game(cli.rewind.into()) };
+    app::add_server(&mut app, options);
     app::add_host::<Hero>(&mut app);
+    keep_rewind(&mut app, cli.rewind);
     if let Some(file) = record {
         recording::record(&mut app, file, recording::REAL_TIME);
     }
@@ -203,6 +221,11 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     connection::listen_udp(&mut app, port);
     say(format_args!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}"));
 
-    let _bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli));
+    let _bots = udp_match::bots(
+        SocketAddr::from(([127, 0, 0, 1], port)),
+        bots(cli),
+        cli.bots.into(),
+        &ScreenFeed::default(),
+    );
     Ok(app.run().report())
 }

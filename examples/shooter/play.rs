@@ -6,6 +6,8 @@ use bevy_unlag::link_conditioner::{LinkPreset, LinkPresets};
 use clap::Args;
 use unlag_examples::args::{self, percent, seconds};
 
+use crate::showcase::Showcase;
+
 /// Options of a player and its link.
 #[derive(Args, Clone, Debug)]
 pub struct Play {
@@ -24,6 +26,9 @@ pub struct Play {
     /// Show the table of message bandwidth at first; F6 toggles it.
     #[arg(long)]
     pub bandwidth: bool,
+    /// Options of the tour and the switches.
+    #[command(flatten)]
+    pub showcase: Showcase,
     /// Print one JSON object instead of a table.
     #[arg(long)]
     pub json: bool,
@@ -42,6 +47,7 @@ impl Play {
             presets: None,
             seed,
             bandwidth: false,
+            showcase: Showcase::default(),
             json: false,
             min_agreement: None,
         }

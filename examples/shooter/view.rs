@@ -50,7 +50,7 @@ fn spawn_scene(window: Res<WindowArgs>, mut commands: Commands) {
     // Shows the whole arena until the player has a pawn.
     let above = Transform::from_xyz(0.0, 15.0, 25.0).looking_at(Vec3::ZERO, Vec3::Y);
     commands.spawn((
-        PlayerCamera,
+        (PlayerCamera, IsDefaultUiCamera),
         camera(window.plain, 75.0, above),
         children![(
             Gun::default(),

@@ -12,17 +12,24 @@ use unlag_examples::{
     },
 };
 
-use crate::{effects, hud, marker_visuals, panel, play::Play, view};
+use crate::{combat_display, effects, hud, marker_visuals, panel, play::Play, split_view, view};
 
 /// Adds Bevy's plugins with a window, the controls and all visuals. Call it before adding the game's
 /// plugins, which need Bevy's.
 pub fn add_window(app: &mut App, title: String, args: &WindowArgs, play: &Play) {
     app.set_error_handler(bevy::ecs::error::warn);
     screen::add_window(app, title, args, play.seconds as f32, "shooter=info");
-    panel::add(app, play.bandwidth);
-    app.add_plugins((view::plugin, effects::plugin, marker_visuals::plugin, hud::plugin))
-        .add_plugins((CorrectionViewPlugin::<Hero>::default(), ShotViewPlugin::<HeroBody>::default()))
-        .add_systems(Startup, spawn_hint);
+    panel::add(app, play);
+    app.add_plugins((
+        view::plugin,
+        effects::plugin,
+        marker_visuals::plugin,
+        hud::plugin,
+        combat_display::plugin,
+        split_view::plugin,
+    ))
+    .add_plugins((CorrectionViewPlugin::<Hero>::default(), ShotViewPlugin::<HeroBody>::default()))
+    .add_systems(Startup, spawn_hint);
     if args.autoplay {
         // Key bindings would overwrite the script's input.
         app.add_plugins(PlayerControlsPlugin::default());

@@ -7,7 +7,7 @@ use bevy_unlag::{
     Character,
     core::{Interpolation, PoseSampler},
     guard::LogConfig,
-    net::{FastClockRule, ProtocolVersion, ReplicatedPawn, SessionConfig},
+    net::{FastClockRule, InterestPlugin, ProtocolVersion, ReplicatedPawn, SessionConfig},
     prediction::{HostPawn, MoveTrace},
     prelude::*,
     rewind::RewindMode,
@@ -49,6 +49,8 @@ pub struct ServerOptions {
     pub heroes: bool,
     /// Whether there are karts in the arena, for heroes.
     pub karts: bool,
+    /// Whether the server conceals pawns that a player cannot see.
+    pub interest: bool,
     /// Reaction of the server to clients whose clock runs too fast.
     pub fast_clocks: FastClockRule,
     /// Log settings of the server.
@@ -75,6 +77,9 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
     }
     if options.karts {
         app.add_plugins(karts::plugin);
+    }
+    if options.interest {
+        app.add_plugins(InterestPlugin::default());
     }
     app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
     app.world_mut().resource_mut::<SessionConfig>().fast_clocks = options.fast_clocks;

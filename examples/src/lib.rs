@@ -7,9 +7,12 @@
 //! * [`maps`]: maps and texts that an operator changes and says on a running server.
 //! * [`markers`]: map markers that players place, sent as game-defined messages.
 //! * [`scripted_player`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
+//! * [`screen_feed`]: what another thread's app shows, for the split view.
 //! * [`shot_stats`]: hits drawn by the client compared with hits confirmed by the server.
 //! * [`stepped_match`]: a match under stepped time; equal seeds give equal runs.
+//! * [`techniques`]: switches of the suite's techniques, and the number beside each.
 //! * [`timeline`]: what became of each tick of a client, and traces of it for Perfetto.
+//! * [`tour`]: the guided tour, stop by stop.
 //! * `udp_match`: a match over UDP, one thread per app; `app_threads`: those threads; [`server_debug`]: controls of
 //!   such a server.
 //! * [`connection_monitor`]: what a client tells its player about the connection; [`reconnect`]: reconnection.
@@ -17,7 +20,7 @@
 //! * [`recording`]: recordings of matches, and what a replay compares with them.
 //! * [`spectating`]: spectators: who may watch, and a client that does.
 //! * [`match_report`]: the table and the JSON report of a match; [`match_end`]: why a client's match ended.
-//! * [`death_report`]: why a player died, told by the server.
+//! * [`death_report`]: why a player died, told by the server; [`kill_feed`]: who killed whom.
 //! * `dedicated`: command line of a dedicated server: its key and its connect tokens.
 //! * `operation`: keys that are read again, the end of a server's only match; `operator_commands`: maps and texts.
 //! * `match_rules`: the match that a server of a fleet is allocated for.
@@ -47,6 +50,7 @@ pub mod http_client;
 #[cfg(not(target_family = "wasm"))]
 pub mod kart;
 pub mod karts;
+pub mod kill_feed;
 pub mod logs;
 pub mod maps;
 pub mod markers;
@@ -70,13 +74,16 @@ pub mod recording;
 pub mod rules;
 #[cfg(feature = "window")]
 pub mod screen;
+pub mod screen_feed;
 pub mod scripted_player;
 pub mod server_debug;
 pub mod shot_stats;
 pub mod spectating;
 pub mod stepped_match;
+pub mod techniques;
 pub mod teleport;
 pub mod timeline;
+pub mod tour;
 pub mod transport;
 #[cfg(not(target_family = "wasm"))]
 pub mod udp_match;

@@ -12,14 +12,14 @@ use bevy_unlag::{
 };
 use lightyear::netcode::TokenUserData;
 
-use crate::{arena, death_report, karts, maps, markers, spectating};
+use crate::{arena, death_report, karts, kill_feed, maps, markers, spectating};
 
 /// Time between a death and the end of the dead player's moves. Allows trades (mutual kills).
 const TRADE_WINDOW: Duration = Duration::from_millis(500);
 
 /// Registers the game's components and messages. Client and server both add it, after the suite's plugins.
 pub fn protocol(app: &mut App) {
-    app.add_plugins((markers::plugin, maps::protocol, death_report::protocol));
+    app.add_plugins((markers::plugin, maps::protocol, death_report::protocol, kill_feed::protocol));
     karts::protocol(app);
 }
 
@@ -28,7 +28,7 @@ pub fn plugin<M: Character<State: HasCapsule, Push = CapsulePush>>(app: &mut App
     app.init_resource::<NextPlayer>()
         .add_observer(spawn_player::<M>)
         .add_observer(reset_players::<M>)
-        .add_plugins((HealthPlugin, death_report::server_plugin))
+        .add_plugins((HealthPlugin, death_report::server_plugin, kill_feed::server_plugin))
         .add_systems(
             FixedLast,
             (

@@ -1,12 +1,13 @@
 //! Shared window code of the examples.
 //!
-//! * `display`: check for a screen.
+//! * `display`: check for a screen; `adapter`: fewer effects without a graphics card.
 //! * [`WindowArgs`]: command-line options of a window; [`add_window`] opens it.
 //! * [`ui`]: text, lines, panels, buttons and sliders; [`LiveText`] and [`ShownIf`]: texts and nodes that
 //!   systems provide.
 //! * [`link_controls`]: sliders and buttons for the conditions of the simulated link.
 //! * [`scene`]: camera, light, materials and the kart's visual; [`cursor`]: grab of the mouse.
 
+mod adapter;
 mod bindings;
 mod checker;
 pub mod cursor;
@@ -47,9 +48,12 @@ pub struct WindowArgs {
     /// Window size in pixels.
     #[arg(long, default_value = "1280x720", value_parser = size)]
     pub size: (u32, u32),
-    /// Disable shadows and anti-aliasing, for machines without a graphics card.
+    /// Disable shadows and anti-aliasing. The default on a machine without a graphics card, with a smaller window.
     #[arg(long)]
     pub plain: bool,
+    /// Keep shadows, anti-aliasing and the size of the window on a machine without a graphics card.
+    #[arg(long, conflicts_with = "plain")]
+    pub full: bool,
     /// Save a screenshot to this file after --seconds, then exit.
     #[arg(long)]
     pub screenshot: Option<PathBuf>,
@@ -73,6 +77,7 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32,
         // A client in the background must still respond to the server.
         .insert_resource(WinitSettings::continuous())
         .insert_resource(args.clone())
+        .add_systems(PreStartup, adapter::choose)
         .add_plugins((bindings::plugin, link_controls::plugin));
     if let Some(path) = args.screenshot.clone() {
         let after = |seconds| once_after_real_delay(Duration::from_secs_f32(seconds));

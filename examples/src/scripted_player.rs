@@ -44,6 +44,51 @@ pub struct ScriptedPlayer {
     target: Option<Entity>,
     next_weapon: f32,
     weapon: u8,
+    /// Skill of a bot; `None` for a player of measurements.
+    skill: Option<BotSkill>,
+    /// When the target came into sight.
+    in_sight_since: Option<f32>,
+}
+
+/// Skill of a bot that plays with people.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BotSkill {
+    /// Reacts slowly, aims badly and pauses often.
+    Easy,
+    /// About as good as a casual player.
+    #[default]
+    Normal,
+    /// Reacts fast and aims well.
+    Hard,
+}
+
+impl BotSkill {
+    /// Returns the turn rate of its view, in radians per second.
+    fn turn_rate(self) -> f32 {
+        [2.5, 5.0, 10.0][self as usize]
+    }
+
+    /// Returns the largest distance of its aim point from the target's middle, in metres.
+    fn aim_error(self) -> f32 {
+        [1.3, 0.6, 0.25][self as usize]
+    }
+
+    /// Returns the time from the sight of a target to the first shot, in seconds.
+    fn reaction(self) -> f32 {
+        [0.9, 0.4, 0.18][self as usize]
+    }
+
+    /// Returns the length of its bursts and of the pauses after them, in seconds.
+    fn burst(self) -> (f32, f32) {
+        [(0.4, 1.2), (0.7, 0.6), (1.5, 0.3)][self as usize]
+    }
+
+    /// Returns whether it fires at a target that has been in sight for these seconds.
+    fn fires(self, in_sight: f32) -> bool {
+        let (burst, pause) = self.burst();
+        let since = in_sight - self.reaction();
+        since >= 0.0 && since % (burst + pause) < burst
+    }
 }
 
 impl ScriptedPlayer {
@@ -65,7 +110,15 @@ impl ScriptedPlayer {
             target: None,
             next_weapon: 0.0,
             weapon: 0,
+            skill: None,
+            in_sight_since: None,
         }
+    }
+
+    /// Creates a bot that aims at its targets, for people to play with.
+    #[must_use]
+    pub fn bot(seed: u64, skill: BotSkill) -> Self {
+        Self { skill: Some(skill), turn_rate: skill.turn_rate(), ..Self::new(seed) }
     }
 
     /// Switches weapons every 2 to 5 s, mostly to one that suits the distance.
@@ -118,10 +171,18 @@ impl ScriptedPlayer {
         self.crouch = self.rng.random_bool(0.1);
     }
 
-    /// Picks a new aim offset every 0.15 s, uniformly over one and a half silhouettes on either side.
+    /// Picks a new aim offset every 0.15 s, uniformly over one and a half silhouettes on either side; a bot picks one
+    /// around the target's middle.
     fn pick_aim_offset(&mut self, now: f32) {
         if now >= self.next_aim_offset {
             self.next_aim_offset = now + 0.15;
+            if let Some(skill) = self.skill {
+                let error = skill.aim_error();
+                let aside = self.rng.random_range(-error..error);
+                let height = 1.1 + self.rng.random_range(-error..error) * 0.5;
+                self.aim_offset = Vec3::new(aside, height, 0.0);
+                return;
+            }
             let aside = 3.0 * HALF_SILHOUETTE;
             self.aim_offset =
                 Vec3::new(self.rng.random_range(-aside..aside), self.rng.random_range(0.2..1.8), 0.0);
@@ -210,5 +271,33 @@ fn play(
     // Semi-automatic weapons need the trigger to be released between shots.
     let lets_go = script.weapon > 0 && (now * 4.0).fract() > 0.5;
     let in_reach = script.weapon != 3 || distance < 3.0;
-    trigger.set_fire(script.may_fire && in_sight && in_reach && drawn.pose.alive && !lets_go);
+    if !in_sight {
+        script.in_sight_since = None;
+    }
+    let in_sight_since = *script.in_sight_since.get_or_insert(now);
+    let is_ready = script.skill.is_none_or(|skill| skill.fires(now - in_sight_since));
+    trigger.set_fire(script.may_fire && in_sight && is_ready && in_reach && drawn.pose.alive && !lets_go);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn harder_bots_react_faster_aim_better_and_fire_more() {
+        let skills = [BotSkill::Easy, BotSkill::Normal, BotSkill::Hard];
+        let share = |skill: BotSkill| {
+            (0..1_000).filter(|step| skill.fires(*step as f32 * 0.01)).count() as f32 / 1_000.0
+        };
+        for pair in skills.windows(2) {
+            let [easier, harder] = [pair[0], pair[1]];
+            assert!(easier.reaction() > harder.reaction() && easier.aim_error() > harder.aim_error());
+            assert!(easier.turn_rate() < harder.turn_rate() && share(easier) + 0.1 < share(harder));
+        }
+        let mut bot = ScriptedPlayer::bot(7, BotSkill::Hard);
+        for now in 1..200_u16 {
+            bot.pick_aim_offset(f32::from(now));
+            assert!(bot.aim_offset.x.abs() <= 0.25 && (bot.aim_offset.y - 1.1).abs() <= 0.125);
+        }
+    }
 }

@@ -11,12 +11,20 @@ use bevy_unlag::{
     rewind::{EvidenceLog, ShotEvidence},
 };
 
+use crate::{
+    screen_feed::ScreenFeed,
+    techniques::{self, Techniques},
+};
+
 /// Debug controls of a server in another thread, for testing.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct ServerDebugHandle {
     force_corrections: Arc<AtomicU32>,
     records_shots: Arc<AtomicBool>,
     shots: Arc<Mutex<Vec<ShotEvidence>>>,
+    /// Switches that the server has not applied yet.
+    techniques: Arc<Mutex<Option<Techniques>>>,
+    screen: ScreenFeed,
 }
 
 impl ServerDebugHandle {
@@ -39,8 +47,25 @@ impl ServerDebugHandle {
         self.shots.lock().map(|mut shots| core::mem::take(&mut *shots)).unwrap_or_default()
     }
 
-    /// Applies the controls to the world of the server.
+    /// Returns the feed of where the server has all pawns.
+    #[must_use]
+    pub fn screen(&self) -> &ScreenFeed {
+        &self.screen
+    }
+
+    /// Sets the server's [`Techniques`].
+    pub fn set_techniques(&self, techniques: Techniques) {
+        if let Ok(mut wanted) = self.techniques.lock() {
+            *wanted = Some(techniques);
+        }
+    }
+
+    /// Applies the controls to the server's world, between two frames.
     pub fn apply(&self, world: &mut World) {
+        self.screen.publish(world);
+        if let Some(wanted) = self.techniques.lock().ok().and_then(|mut wanted| wanted.take()) {
+            techniques::apply_to_server(world, &wanted);
+        }
         world.resource_mut::<PredictionDebug>().force_corrections =
             f32::from_bits(self.force_corrections.load(Ordering::Relaxed));
         let mut log = world.resource_mut::<EvidenceLog>();

@@ -50,6 +50,9 @@ pub struct ShotStats {
     /// Rounds that a limit made the server resolve at another view time than the client's. They are included
     /// in the numbers above.
     pub clamped: HitCounts,
+    /// The projectiles among them.
+    #[serde(skip)]
+    pub projectiles: HitCounts,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +62,7 @@ struct OpenShot {
     drawn: Option<HitList>,
     verdict: Option<ShotVerdict>,
     fired_at: f32,
+    is_projectile: bool,
 }
 
 impl ShotStats {
@@ -104,6 +108,7 @@ impl ShotStats {
         }
         self.lost += other.lost;
         self.clamped += other.clamped;
+        self.projectiles += other.projectiles;
     }
 
     /// Counts every round that still waits for its verdict as lost.
@@ -114,7 +119,16 @@ impl ShotStats {
 
     fn fire(&mut self, shot: Tick, rounds: u64, now: f32) {
         self.shots += rounds;
-        self.open.insert(shot.0, OpenShot { rounds, drawn: None, verdict: None, fired_at: now });
+        let open = OpenShot { rounds, drawn: None, verdict: None, fired_at: now, is_projectile: false };
+        self.open.insert(shot.0, open);
+    }
+
+    fn launch(&mut self, shot: Tick, now: f32) {
+        self.fire(shot, 1, now);
+        self.projectiles.rounds += 1;
+        if let Some(open) = self.open.get_mut(&shot.0) {
+            open.is_projectile = true;
+        }
     }
 
     /// Records the hits that the client drew for a shot.
@@ -122,6 +136,9 @@ impl ShotStats {
         let Some(open) = self.open.get_mut(&shot.0).filter(|open| open.drawn.is_none()) else { return };
         open.drawn = Some(drawn);
         self.drawn += count(&drawn);
+        if open.is_projectile {
+            self.projectiles.drawn += count(&drawn);
+        }
         if let Some(verdict) = open.verdict {
             self.count_verdict(&verdict);
         }
@@ -156,6 +173,9 @@ impl ShotStats {
             HitCounts { confirmed: count(&hits), agreed: count_agreeing(&shown, &hits), ..default() };
         self.confirmed += counts.confirmed;
         self.agreed += counts.agreed;
+        if open.is_projectile {
+            self.projectiles += counts;
+        }
         if drawn > 0 {
             let apart = drawn - counts.agreed;
             *(if counts.confirmed == 0 { &mut self.missed } else { &mut self.elsewhere }) += apart;
@@ -190,9 +210,13 @@ fn count_agreeing(a: &HitList, b: &HitList) -> u64 {
     a.iter().filter_map(same).sum()
 }
 
+/// System set in [`Update`] that updates [`ShotStats`].
+#[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ShotStatsSystems;
+
 /// Updates the [`ShotStats`] of a client.
 pub fn plugin(app: &mut App) {
-    app.init_resource::<ShotStats>().add_systems(Update, update_shot_stats);
+    app.init_resource::<ShotStats>().add_systems(Update, update_shot_stats.in_set(ShotStatsSystems));
 }
 
 fn update_shot_stats(
@@ -213,7 +237,7 @@ fn update_shot_stats(
                 shot_stats.fire(name, shot.rays.len() as u64, now);
                 shot_stats.draw(name, drawn);
             }
-            Some(Shot::Projectile(_)) => shot_stats.fire(name, 1, now),
+            Some(Shot::Projectile(_)) => shot_stats.launch(name, now),
             // Melee swings have no ray to draw.
             _ => {}
         }
@@ -288,7 +312,7 @@ mod tests {
         let body: HitList = [(NetId(4), HitGroup::Body)].into_iter().collect();
         let hit = |shot| ShotVerdict { shot: Tick(shot), result: ShotResult::Hit(body), clamped: false };
         for shot in [1, 2] {
-            shot_stats.fire(Tick(shot), 1, 0.0);
+            shot_stats.launch(Tick(shot), 0.0);
             shot_stats.count_verdict(&ShotVerdict { result: ShotResult::Launched, ..hit(shot) });
         }
         shot_stats.count_verdict(&hit(1));
@@ -300,5 +324,6 @@ mod tests {
             (shot_stats.shots, shot_stats.drawn, shot_stats.confirmed, shot_stats.agreed),
             (2, 1, 2, 1)
         );
+        assert_eq!(shot_stats.projectiles, HitCounts { rounds: 2, drawn: 1, confirmed: 2, agreed: 1 });
     }
 }

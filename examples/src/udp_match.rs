@@ -22,7 +22,8 @@ use crate::{
     operation::Operation,
     reconnect::{self, ReconnectPolicy},
     recording,
-    scripted_player::ScriptedPlayer,
+    screen_feed::ScreenFeed,
+    scripted_player::{BotSkill, ScriptedPlayer},
     server_debug::ServerDebugHandle,
     transport::ClientTransport,
 };
@@ -122,13 +123,28 @@ pub struct PlayerOptions {
     pub transport: ClientTransport,
 }
 
-/// Starts bots in threads.
+/// Starts bots of this skill in threads. `watched` gets the screen of the first one.
 #[must_use]
-pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>) -> AppThreads {
+pub fn bots(
+    server: SocketAddr,
+    options: Vec<PlayerOptions>,
+    skill: BotSkill,
+    watched: &ScreenFeed,
+) -> AppThreads {
     let mut threads = AppThreads::default();
+    let mut watched = Some(watched.clone());
     for player in options {
+        let feed = watched.take();
         threads.spawn(move |more| match reconnect::development_client(server) {
-            Ok((bot, _)) => run(&mut client(bot, player), CLIENT_FRAME, |_| more()),
+            Ok((bot, _)) => {
+                let seed = player.seed;
+                let mut bot = client(bot, player);
+                bot.insert_resource(ScriptedPlayer::bot(seed, skill));
+                run(&mut bot, CLIENT_FRAME, |bot| {
+                    feed.iter().for_each(|feed| feed.publish(bot.world_mut()));
+                    more()
+                });
+            }
             Err(error) => error!("bot {} cannot join: {error}", player.player),
         });
     }

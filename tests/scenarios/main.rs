@@ -58,6 +58,7 @@ mod spectators;
 #[path = "../../crates/unlag_lab/src/statistics.rs"]
 mod statistics;
 mod teams;
+mod techniques;
 mod teleport;
 mod time_dilation;
 mod tokens;

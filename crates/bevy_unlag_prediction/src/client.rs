@@ -140,7 +140,8 @@ fn send<M: MoveModel>(
     saved.since_packet = 0;
     let Some((epoch, _)) = saved.epoch else { return };
     let usual = ticks(stats.rtt.as_secs_f32(), dt) + ticks(config.ack_interval, dt).min(64);
-    let runs = redundancy::runs(saved, usual + OVERDUE_MARGIN, ticks(config.missing_move_timeout, dt));
+    let ages = (usual + OVERDUE_MARGIN, ticks(config.missing_move_timeout, dt));
+    let runs = redundancy::runs(saved, ages, debug.send_moves_once);
     let packet = MovePacket {
         epoch,
         sequence: saved.sequence,

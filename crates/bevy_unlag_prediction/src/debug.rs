@@ -1,9 +1,9 @@
-//! Debug switches that simulate packet loss and corrections.
+//! Debug switches that simulate packet loss and corrections, or leave out a part of prediction.
 
 use bevy::prelude::*;
 
-/// Switches for testing a game under bad conditions. All are off by default. Unreal's
-/// `p.NetForceClientAdjustmentPercent` and `p.NetForceClientServerMoveLossPercent`.
+/// Switches for testing a game under bad conditions, and for showing what a part of prediction is for. All are off by
+/// default. Unreal's `p.NetForceClientAdjustmentPercent` and `p.NetForceClientServerMoveLossPercent`.
 #[doc(alias = "NetForceClientAdjustmentPercent")]
 #[doc(alias = "NetForceClientServerMoveLossPercent")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default, Reflect)]
@@ -20,6 +20,14 @@ pub struct PredictionDebug {
     /// moves that differ. It detects steps that read something other than their arguments, at the cost of one
     /// more step per move.
     pub replay_every_move: bool,
+    /// On a client: whether the own pawn is drawn where the newest acknowledged move ended, as in a game without
+    /// prediction: its moves appear about a round trip after the input.
+    pub draw_acknowledged: bool,
+    /// On a client: whether a correction sets the pawn's state without replaying the unacknowledged moves, which
+    /// throws the pawn back by about a round trip.
+    pub skip_replay: bool,
+    /// On a client: whether each move is sent in one packet only. The moves of a lost packet never arrive.
+    pub send_moves_once: bool,
 }
 
 impl PredictionDebug {

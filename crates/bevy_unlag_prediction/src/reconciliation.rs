@@ -151,9 +151,13 @@ pub(crate) fn reconcile<M: MoveModel>(
         let adjusted = ack.adjustment.as_ref().filter(differs);
         if let Some(adjustment) = adjusted {
             let server = Some(adjustment.state);
-            replayed += replay::<M>(&mut saved, state, acked_tick, server, |at, start, input| {
-                step(at, start, input, &pushes)
-            });
+            if debug.skip_replay {
+                **state = adjustment.state;
+            } else {
+                replayed += replay::<M>(&mut saved, state, acked_tick, server, |at, start, input| {
+                    step(at, start, input, &pushes)
+                });
+            }
         }
         let known_teleports = saved.teleports;
         let server = ack.adjustment.as_ref().map(|a| &a.state).or(settled.as_ref().map(|m| &m.result));

@@ -15,11 +15,11 @@ const OVERDUE: usize = 6;
 /// age of repetition, moves whose acknowledgement is overdue, all moves before the first acknowledgement of
 /// an epoch, and, since they cost almost nothing, moves equal to their neighbour. `overdue` and `useless`
 /// are ages in ticks: that at which an acknowledgement is overdue, and that from which a move arrives too
-/// late.
+/// late. With `once` no move is sent again.
 pub(crate) fn runs<M: MoveModel>(
     saved: &SavedMoves<M>,
-    overdue: i32,
-    useless: i32,
+    (overdue, useless): (i32, i32),
+    once: bool,
 ) -> Vec<MoveRun<M::Input>> {
     let mut runs: Vec<MoveRun<M::Input>> = Vec::with_capacity(8);
     let Some(newest) = saved.iter().next_back().map(|m| m.tick) else { return runs };
@@ -46,7 +46,7 @@ pub(crate) fn runs<M: MoveModel>(
     let mut total = 0;
     for m in saved.iter().rev() {
         let age = age_of(m.tick);
-        if age > i32::from(u16::MAX / 2) || total == MAX_MOVES {
+        if age > i32::from(u16::MAX / 2) || total == MAX_MOVES || once && age > 0 && m.sent_at.is_some() {
             break;
         }
         let age = age as u16;

@@ -14,7 +14,7 @@ use lightyear::prelude::Client;
 use unlag_examples::{
     screen::{
         LiveText, ShownIf,
-        ui::{DIM, FONT, TEXT, heading, label, line, readout},
+        ui::{DIM, FONT, TEXT, label, line, readout},
     },
     shot_stats::ShotStats,
 };
@@ -42,7 +42,6 @@ struct CorrectionsAtLastUpdate(u64, f32, f32);
 
 /// Spawns the network statistics.
 pub fn spawn_network(panel: &mut ChildSpawnerCommands) {
-    heading(panel, "Network");
     readout(panel, "Frame", |time: Res<Time<Real>>, mut frame: Local<f32>| {
         // Sampled now and then; an exponential mean is steady enough to read.
         *frame += (time.delta_secs() - *frame) * 0.3;
@@ -70,7 +69,6 @@ pub fn spawn_network(panel: &mut ChildSpawnerCommands) {
 
 /// Spawns the shot statistics.
 pub fn spawn_shots(panel: &mut ChildSpawnerCommands) {
-    heading(panel, "Shots");
     let percent = |part: Option<f64>| part.map_or_else(|| "-".to_owned(), |part| format!("{part:.1} %"));
     readout(panel, "Fired", |stats: Res<ShotStats>| stats.shots.to_string());
     readout(panel, "Hits drawn", |stats: Res<ShotStats>| stats.drawn.to_string());
@@ -85,7 +83,6 @@ pub fn spawn_shots(panel: &mut ChildSpawnerCommands) {
 
 /// Spawns the prediction statistics.
 pub fn spawn_prediction(panel: &mut ChildSpawnerCommands) {
-    heading(panel, "Prediction");
     let on_off = |on: bool| if on { "on" } else { "off" }.to_owned();
     readout(panel, "Unacked moves", |own: Own| own.unacknowledged_moves.to_string());
     readout(panel, "Replay, moves / time", |own: Own| match own.replayed {
@@ -105,7 +102,6 @@ pub fn spawn_prediction(panel: &mut ChildSpawnerCommands) {
 
 /// Spawns the bandwidth of the message classes.
 pub fn spawn_messages(panel: &mut ChildSpawnerCommands) {
-    heading(panel, "Messages (F6: all)");
     let classes = [
         (MessageClass::Moves, "Moves"),
         (MessageClass::MoveAcks, "Move acks"),

@@ -27,7 +27,7 @@ pub fn toggle(keys: Res<ButtonInput<KeyCode>>, mut shows: ResMut<ShowsTimeline>)
 /// Spawns the strip. Each column is a tick, the newest on the right.
 pub fn spawn(mut commands: Commands) {
     let shown = ShownIf::new(&mut commands, |shows: Res<ShowsTimeline>| shows.0);
-    let place = Node { left: percent(50), bottom: px(10), margin: UiRect::left(px(-400)), ..placed() };
+    let place = Node { left: percent(50), top: px(150), margin: UiRect::left(px(-400)), ..placed() };
     let lines = [
         LiveText::new(&mut commands, |ticks: Res<Timeline>| strip("sent      ", &ticks, sent)),
         LiveText::new(&mut commands, |ticks: Res<Timeline>| strip("answered  ", &ticks, answered)),

@@ -28,6 +28,11 @@ pub fn label(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
     (Text::new(text), TextFont::from_font_size(size), TextColor(colour), TextLayout::no_wrap())
 }
 
+/// Creates a text that is broken into lines as wide as its parent.
+pub fn paragraph(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
+    (Text::new(text), TextFont::from_font_size(size), TextColor(colour))
+}
+
 /// Returns a node at a fixed position. Set two of its `left`, `right`, `top` and `bottom`.
 #[must_use]
 pub fn placed() -> Node {
@@ -70,18 +75,20 @@ pub fn help(commands: &mut Commands, lines: &[&str]) {
 pub struct PanelRoot;
 
 /// Spawns a panel on the left.
-pub fn left_panel(commands: &mut Commands, content: impl FnOnce(&mut ChildSpawnerCommands)) {
-    panel(commands, Node { left: px(12), ..placed() }, content);
+pub fn left_panel(commands: &mut Commands, content: impl FnOnce(&mut ChildSpawnerCommands)) -> Entity {
+    panel(commands, Node { left: px(12), ..placed() }, content)
 }
 
 /// Spawns a panel on the right.
-pub fn right_panel(commands: &mut Commands, content: impl FnOnce(&mut ChildSpawnerCommands)) {
-    panel(commands, Node { right: px(12), ..placed() }, content);
+pub fn right_panel(commands: &mut Commands, content: impl FnOnce(&mut ChildSpawnerCommands)) -> Entity {
+    panel(commands, Node { right: px(12), ..placed() }, content)
 }
 
-fn panel(commands: &mut Commands, place: Node, content: impl FnOnce(&mut ChildSpawnerCommands)) {
-    let place = Node { top: px(12), width: px(300), ..place };
-    commands.spawn((PanelRoot, shaded(place))).with_children(content);
+fn panel(commands: &mut Commands, place: Node, content: impl FnOnce(&mut ChildSpawnerCommands)) -> Entity {
+    // What does not fit into the window is cut off; sections can be closed.
+    let (max_height, overflow) = (percent(97), Overflow::clip_y());
+    let place = Node { top: px(12), width: px(300), max_height, overflow, ..place };
+    commands.spawn((PanelRoot, shaded(place))).with_children(content).id()
 }
 
 /// Returns the node of a line with a fixed height, so that the layout below never moves.
@@ -105,6 +112,33 @@ pub fn column() -> Node {
 /// Spawns a heading.
 pub fn heading(panel: &mut ChildSpawnerCommands, text: &str) {
     panel.spawn((line(22.0), children![label(text, 14.0, HEADING)]));
+}
+
+/// Spawns a part of a panel that a click on its heading opens and closes.
+pub fn section(
+    panel: &mut ChildSpawnerCommands,
+    text: &'static str,
+    is_open: bool,
+    content: impl FnOnce(&mut ChildSpawnerCommands),
+) {
+    let (shown, hidden) = (Display::Flex, Display::None);
+    let node = Node { display: if is_open { shown } else { hidden }, ..column() };
+    let body = panel.commands().spawn(node).with_children(content).id();
+    let is_closed = move |nodes: &Query<&Node>| nodes.get(body).is_ok_and(|node| node.display == hidden);
+    let title = move |nodes: Query<&Node>| format!("{} {text}", if is_closed(&nodes) { '+' } else { '-' });
+    let press = move |mut nodes: Query<&mut Node>| {
+        if let Ok(mut node) = nodes.get_mut(body) {
+            node.display = if node.display == hidden { shown } else { hidden };
+        }
+    };
+    let title = LiveText::new(&mut panel.commands(), title);
+    let systems = button_systems(panel, press, || false);
+    let margin = UiRect::top(px(2));
+    let node = Node { border_radius: BorderRadius::all(px(4)), margin, ..line(20.0) };
+    let heading = children![(title, label(text, 14.0, HEADING), Pickable::IGNORE)];
+    panel.spawn((systems, Button, Hovered::default(), node, BackgroundColor(BUTTON), heading));
+    let parent = panel.target_entity();
+    panel.commands().entity(parent).add_child(body);
 }
 
 /// Spawns a line with a name and the output of a system; see [`LiveText`].
@@ -131,17 +165,50 @@ pub fn button<P, A>(
     press: impl IntoSystem<(), (), P> + 'static,
     is_active: impl IntoSystem<(), bool, A> + 'static,
 ) {
-    let press = row.commands().register_system(press);
-    let is_active = row.commands().register_system(is_active);
+    let systems = button_systems(row, press, is_active);
     let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
     row.spawn((
-        ButtonSystems { press, is_active },
+        systems,
         Button,
         Hovered::default(),
         Node { width, padding, border_radius, justify_content: JustifyContent::Center, ..line(22.0) },
         BackgroundColor(BUTTON),
         children![label(text, FONT, TEXT)],
     ));
+}
+
+/// Spawns a button as wide as the panel, whose text on the left and on the right are the outputs of two systems.
+pub fn live_button<L, R, P, A>(
+    panel: &mut ChildSpawnerCommands,
+    (left, right): (impl IntoSystem<(), String, L> + 'static, impl IntoSystem<(), String, R> + 'static),
+    press: impl IntoSystem<(), (), P> + 'static,
+    is_active: impl IntoSystem<(), bool, A> + 'static,
+) {
+    let systems = button_systems(panel, press, is_active);
+    let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
+    let left = LiveText::new(&mut panel.commands(), left);
+    let right = LiveText::new(&mut panel.commands(), right);
+    panel.spawn((
+        systems,
+        Button,
+        Hovered::default(),
+        Node { padding, border_radius, ..line(18.0) },
+        BackgroundColor(BUTTON),
+        children![
+            (left, label("", FONT, TEXT), Pickable::IGNORE),
+            (right, label("", FONT, TEXT), Pickable::IGNORE)
+        ],
+    ));
+}
+
+fn button_systems<P, A>(
+    row: &mut ChildSpawnerCommands,
+    press: impl IntoSystem<(), (), P> + 'static,
+    is_active: impl IntoSystem<(), bool, A> + 'static,
+) -> ButtonSystems {
+    let press = row.commands().register_system(press);
+    let is_active = row.commands().register_system(is_active);
+    ButtonSystems { press, is_active }
 }
 
 /// Spawns a button that sets a field of a resource to `choice`, and is highlighted while the field has that

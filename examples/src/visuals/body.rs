@@ -9,8 +9,8 @@ use bevy_unlag::{
     weapons::HeldWeapon,
 };
 
-use super::weapon::WeaponModel;
-use crate::screen::scene::visible;
+use super::{hit_flash::HitFlash, weapon::WeaponModel};
+use crate::screen::scene::{glass, visible};
 
 /// Index of the right hand among the limbs.
 const RIGHT_HAND: usize = 12;
@@ -25,7 +25,7 @@ const LOWERED: f32 = 0.9;
 
 /// Draws every pawn except the own.
 pub fn plugin(app: &mut App) {
-    app.add_observer(hide_own).add_systems(Update, build_bodies).add_systems(
+    app.add_observer(hide_own).add_systems(Update, (build_bodies, light_up)).add_systems(
         PostUpdate,
         (pose_bodies, pose_weapons)
             .after(VisualSystems::Draw)
@@ -51,6 +51,13 @@ struct Limbs(Vec<Entity>);
 /// Index of the limb on its pawn.
 #[derive(Component)]
 struct LimbIndex(u8);
+
+/// Material of a limb, and of all limbs while they light up.
+#[derive(Component)]
+struct LimbPaint {
+    usual: Handle<StandardMaterial>,
+    flash: Handle<StandardMaterial>,
+}
 
 /// The own body, also while its player drives a kart.
 #[derive(Component)]
@@ -84,6 +91,7 @@ fn build_bodies(
         let (head, body, limb) = (paint(0.72), paint(0.48), paint(0.38));
         commands.spawn((LimbOf(pawn), WeaponModel::default(), Visibility::Hidden));
         let dark = materials.add(Color::srgb(0.08, 0.08, 0.10));
+        let flash = materials.add(glass(Color::srgb(1.0, 0.92, 0.85)));
         for (index, (group, half)) in (0..rig.limbs).zip(HUMANOID_LIMBS) {
             let material = match group {
                 HitGroup::Head => &head,
@@ -95,6 +103,7 @@ fn build_bodies(
                 LimbIndex(index),
                 Mesh3d(meshes.add(Cuboid::from_size(half * 2.0))),
                 MeshMaterial3d(material.clone()),
+                LimbPaint { usual: material.clone(), flash: flash.clone() },
                 Visibility::Hidden,
             ));
             if group == HitGroup::Head {
@@ -122,6 +131,22 @@ fn pose_bodies(
             let Some(pose) = poses.get(usize::from(index.0)) else { continue };
             *transform = Transform::from_isometry(*pose);
             visibility.set_if_neq(visible(drawn.pose.alive && !hidden));
+        }
+    }
+}
+
+/// Lights up the bodies of pawns that were hit.
+fn light_up(
+    pawns: Query<(&Limbs, Has<HitFlash>)>,
+    mut limbs: Query<(&LimbPaint, &mut MeshMaterial3d<StandardMaterial>)>,
+) {
+    for (body, is_hit) in &pawns {
+        for entity in body.iter() {
+            let Ok((paint, mut material)) = limbs.get_mut(entity) else { continue };
+            let wanted = if is_hit { &paint.flash } else { &paint.usual };
+            if material.0 != *wanted {
+                material.0 = wanted.clone();
+            }
         }
     }
 }

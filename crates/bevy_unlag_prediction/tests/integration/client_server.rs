@@ -84,6 +84,7 @@ mod causes;
 mod clocks;
 mod determinism;
 mod faults;
+mod left_out_parts;
 mod move_log;
 mod published_state;
 mod pushes;
