@@ -38,7 +38,7 @@ const STEPS: &[Step] = &[
     Step("typos", "", "spelling; needs typos", typos),
     Step("deny", "", "licences and advisories; needs cargo-deny", deny),
     Step("package", "[--verify]", "tarballs of the published crates, or a build of each", packages::package),
-    Step("web", "", "the shooter's client as a web page in target/web; needs wasm-bindgen", web::web),
+    Step("web", "", "the shooter's client as a web page in target/web-page; needs wasm-bindgen", web::web),
     Step("list", "", "this list", list),
 ];
 

@@ -1,4 +1,4 @@
-//! The shooter's client as a web page, in `target/web`.
+//! The shooter's client as a web page, in `target/web-page`.
 
 use std::{
     env, fs,
@@ -15,11 +15,11 @@ use crate::{
 const PAGE: &str = "examples/shooter/web/index.html";
 const TRIPLE: &str = "wasm32-unknown-unknown";
 
-/// Builds the client with the profile `web`, and puts it with its page into `target/web`, which any web server can
-/// serve. Prints the sizes.
+/// Builds the client with the profile `web`, and puts it with its page into `target/web-page`, which any web server can
+/// serve. Prints the sizes. `target/web` is Cargo's own folder of the profile.
 pub(crate) fn web(_: &[String]) -> Outcome {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let folder = target.join("web");
+    let folder = target.join("web-page");
     let version = locked_version("wasm-bindgen")?;
     let help = format!("install it with: cargo install wasm-bindgen-cli --version {version} --locked");
     let installed = output(Command::new("wasm-bindgen").arg("--version"))
