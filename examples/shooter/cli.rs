@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 use unlag_examples::{
     dedicated::{AdminArgs, KeyArgs, OnOff, ServeArgs, TokenArgs},
@@ -34,8 +34,8 @@ pub struct Cli {
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub players: u64,
     /// Skill of the bots in a window's match.
-    #[arg(long, value_enum, default_value_t = Bots::Normal)]
-    pub bots: Bots,
+    #[arg(long, value_enum, default_value_t)]
+    pub bots: BotSkill,
     /// UDP port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 0)]
     pub port: u16,
@@ -51,27 +51,6 @@ pub struct Cli {
     /// Whether the server rewinds targets to the shooter's view time (lag compensation).
     #[arg(long, value_enum, default_value_t = OnOff::On)]
     pub rewind: OnOff,
-}
-
-/// Skill of the bots.
-#[derive(ValueEnum, Clone, Copy, Debug)]
-pub enum Bots {
-    /// They react slowly and aim badly.
-    Easy,
-    /// As good as a casual player.
-    Normal,
-    /// They react fast and aim well.
-    Hard,
-}
-
-impl From<Bots> for BotSkill {
-    fn from(bots: Bots) -> Self {
-        match bots {
-            Bots::Easy => Self::Easy,
-            Bots::Normal => Self::Normal,
-            Bots::Hard => Self::Hard,
-        }
-    }
 }
 
 /// Subcommands.

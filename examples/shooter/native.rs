@@ -160,10 +160,9 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 /// Runs a server and bots in threads, and a window that is a client of that server.
 fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(HEADLESS_HINT)?;
-    let options = ServerOptions { interest: true, ..ServerOptions::game(cli.rewind.into()) };
-    let server = ServerThread::start_recorded(cli.port, options, cli.record()?)?;
+    let server = ServerThread::start_recorded(cli.port, window_options(cli), cli.record()?)?;
     let other = ScreenFeed::default();
-    let _bots = udp_match::bots(server.address, bots(cli), cli.bots.into(), &other);
+    let _bots = udp_match::bots(server.address, bots(cli), cli.bots, &other);
     let window = ("bevy_unlag shooter".to_owned(), &cli.window);
     let (client, redial) = reconnect::window_client(server.address)?;
     let client = (client, redial, ClientTransport::Udp);
@@ -171,6 +170,11 @@ fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     app.insert_resource(SplitFeeds([server.switches.screen().clone(), other]));
     keep_rewind(&mut app, cli.rewind);
     Ok(app.run().report())
+}
+
+/// Returns the options of a server with a window.
+fn window_options(cli: &Cli) -> ServerOptions {
+    ServerOptions { interest: true, ..ServerOptions::game(cli.rewind.into()) }
 }
 
 /// Sets the switch of rewind to what the command line says.
@@ -203,8 +207,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
     window::add_window(&mut app, title, &cli.window, &cli.play);
-    let options = ServerOptions { interest: true, ..ServerOptions::game(cli.rewind.into()) };
-    app::add_server(&mut app, options);
+    app::add_server(&mut app, window_options(cli));
     app::add_host::<Hero>(&mut app);
     keep_rewind(&mut app, cli.rewind);
     if let Some(file) = record {
@@ -224,7 +227,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let _bots = udp_match::bots(
         SocketAddr::from(([127, 0, 0, 1], port)),
         bots(cli),
-        cli.bots.into(),
+        cli.bots,
         &ScreenFeed::default(),
     );
     Ok(app.run().report())

@@ -2,6 +2,7 @@
 
 use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag::{ControlSystems, SoldierBody, core::units_to_angle, prelude::*, rewind::WorldTrace};
+use clap::ValueEnum;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use crate::arena::HALF_SIZE;
@@ -51,7 +52,7 @@ pub struct ScriptedPlayer {
 }
 
 /// Skill of a bot that plays with people.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BotSkill {
     /// Reacts slowly, aims badly and pauses often.
     Easy,
