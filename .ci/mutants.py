@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A random sample of mutants of four crates, all compiled into one build and switched on one by one.
+"""Stated mutations, and a random sample of mutants of four crates, all in one build and switched on one by one.
 
-usage: .ci/mutants sample    (which makes the copy of HEAD that this script changes)
+usage: .ci/mutants run    (which makes the copy of HEAD that this script changes)
 
 cargo-mutants lists the mutants of a crate. They are sorted by name, shuffled by Python's generator with the seed SEED,
 and the first VIABLE that compile are the sample. Each becomes a branch on the environment variable UNLAG_MUTANT, so
 that the tests are built once. A mutant meets the tests of its own crate first, and only if all pass, the scenarios over
-netcode that touch the crate. Without a mutant, the same build must pass all of them.
+netcode that touch the crate. A stated mutation meets the test that must fail. Without a mutant, the same build must
+pass all of them.
 """
 
 import json
@@ -22,6 +23,8 @@ from pathlib import Path
 
 import tree_sitter
 import tree_sitter_rust
+
+from stated_mutants import STATED
 
 SEED = int(os.environ.get("SEED", "20"))
 VIABLE = int(os.environ.get("VIABLE", "40"))
@@ -98,8 +101,19 @@ class Source:
         before = self.text[line:].decode()[: place["column"] - 1]
         return line + len(before.encode())
 
+    def stated(self, text):
+        """The node with a text, which must be the only one."""
+        text = text.encode()
+        begin = self.text.find(text)
+        node = self.root.descendant_for_byte_range(begin, begin + len(text)) if begin >= 0 else None
+        if self.text.count(text) != 1 or node.text != text:
+            fail(f"{self.path}: not exactly one expression or statement: {text.decode()}")
+        return node
+
     def target(self, mutant):
         """The node that a mutant changes, or None for what this script cannot switch."""
+        if mutant["genre"] == "Stated":
+            return self.stated(mutant["text"])
         begin, end = (self.offset(mutant["span"][side]) for side in ("start", "end"))
         node = self.root.descendant_for_byte_range(begin, end)
         genre = mutant["genre"]
@@ -154,6 +168,9 @@ class Source:
         number, replacement, genre = mutant["number"], mutant["replacement"], mutant["genre"]
         on = f"bevy_unlag_core::mutant({number})"
         begin, end = f"/*<{number}>*/", f"/*</{number}>*/"
+        if genre == "Stated":
+            changed = f"{begin} if {on} {{ {replacement} }} else {{ {text} }} {end}"
+            return changed if node.type == "expression_statement" else f"({changed})"
         if genre == "FnValue":
             return "{" + f"{begin} if {on} {{ return {replacement}; }} {end}" + text[1:]
         if genre == "BinaryOperator":
@@ -231,10 +248,11 @@ def build(drawn):
                 dropped |= blamed(path, at)
         if len(dropped) == before:
             fail(f"the copy does not compile: {found}")
-    kept = {
-        crate: [m for m in ms if m["number"] not in dropped][:VIABLE] for crate, ms in drawn.items()
-    }
-    for crate, ms in drawn.items():
+    if lost := [m["name"] for m in drawn["stated"] if m["number"] in dropped]:
+        fail(f"stated mutations that do not compile: {lost}")
+    kept = {crate: [m for m in ms if m["number"] not in dropped] for crate, ms in drawn.items()}
+    for crate in CRATES:
+        ms, kept[crate] = drawn[crate], kept[crate][:VIABLE]
         last = drawn[crate].index(kept[crate][-1]) + 1
         print(f"{crate}: {len(kept[crate])} of the first {last} compile", flush=True)
     write([m["number"] for ms in kept.values() for m in ms])
@@ -260,10 +278,11 @@ class Tests:
     def __init__(self, name, runs):
         self.runs, self.timeout, began = runs, None, time.monotonic()
         if not self.pass_with(0):
-            fail(f"without a mutant, a test of {name} fails: {out / 'last.log'}")
+            fail(f"without a mutant, a test of {name} fails, or there is none: {out / 'last.log'}")
         seconds = time.monotonic() - began
         self.timeout = 20 + PATIENCE * seconds
-        print(f"{name}: its tests take {seconds:.0f} s", flush=True)
+        if seconds >= 5:
+            print(f"{name}: its tests take {seconds:.0f} s", flush=True)
 
     def pass_with(self, number):
         """Runs the tests with a mutant until an executable fails. None after the timeout."""
@@ -271,7 +290,7 @@ class Tests:
         # One thread more than cores: some tests wait for real time.
         environment.setdefault("RUST_TEST_THREADS", str((os.cpu_count() or 1) + 1))
         until = time.monotonic() + self.timeout if self.timeout else None
-        with open(out / "last.log", "w") as log:
+        with open(out / "last.log", "w+") as log:
             options = {"env": environment, "stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
             for executable, folder, *filters in self.runs:
                 command = [executable, "--quiet", *filters]
@@ -284,39 +303,62 @@ class Tests:
                     return None
                 if code != 0:
                     return False
-        return True
+            log.seek(0)
+            return re.search(r"running [1-9]", log.read()) is not None
+
+
+def prepare():
+    """Draws mutants and changes the copy. Returns those that compile, by crate, also after an interruption."""
+    remembered = out / "kept.json"
+    if remembered.exists():
+        return json.loads(remembered.read_text())
+    stated = [
+        {"genre": "Stated", "file": f"crates/{file}", "text": text, "replacement": to, "tests": tests.split()}
+        for file, text, to, tests in STATED
+    ]
+    for mutant in stated:
+        mutant["name"] = f"{mutant['file']}: {mutant['text']} to {mutant['replacement']!r}: {mutant['tests'][-1]}"
+    drawn = {"stated": stated, **{crate: draw(crate) for crate in CRATES}}
+    for number, mutant in enumerate((m for ms in drawn.values() for m in ms), 1):
+        mutant["number"] = number
+    kept = build(drawn)
+    remembered.write_text(json.dumps(kept))
+    return kept
+
+
+def run(results, mutants, outcome_of):
+    """Adds the outcome of each mutant to a file. One that is there already is left out."""
+    results = out / f"{results}.tsv"
+    done = {line.split("\t")[2] for line in results.read_text().splitlines()} if results.exists() else set()
+    for mutant in mutants:
+        if mutant["name"] in done:
+            continue
+        began = time.monotonic()
+        outcome = outcome_of(mutant["number"])
+        line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
+        print(line, flush=True)
+        with results.open("a") as file:
+            file.write(line + "\n")
 
 
 def main():
-    drawn, number = {}, 0
-    for crate in CRATES:
-        drawn[crate] = draw(crate)
-        for mutant in drawn[crate]:
-            number += 1
-            mutant["number"] = number
-    kept = build(drawn)
+    kept = prepare()
     built = executables()
-    own, scenarios = {}, {}
+    for mutant in kept["stated"]:
+        package, target, test = mutant["tests"]
+        tests = Tests(test, [(*found, test) for found in built[package, target]])
+        run("stated", [mutant], lambda n: {None: "endless", False: "caught", True: "missed"}[tests.pass_with(n)])
     for crate in CRATES:
-        own[crate] = Tests(crate, [run for (folder, _), runs in built.items() if folder == crate for run in runs])
+        own = Tests(crate, [found for (folder, _), all_of in built.items() if folder == crate for found in all_of])
         filters = [f"{name}::" for name in SCENARIOS[crate].split()]
-        runs = [(*run, *filters) for run in built["tests", "scenarios"]]
-        scenarios[crate] = Tests(f"{crate} over netcode", runs)
-    for crate, mutants in kept.items():
-        results = out / f"{crate}.tsv"
-        done = results.read_text() if results.exists() else ""
-        for mutant in mutants:
-            if mutant["name"] in done:
-                continue
-            began, number = time.monotonic(), mutant["number"]
-            outcome = {None: "endless", False: "caught by its own crate"}.get(own[crate].pass_with(number))
-            if outcome is None:
-                found = {None: "endless", False: "caught by scenarios", True: "missed"}
-                outcome = found[scenarios[crate].pass_with(number)]
-            line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
-            print(line, flush=True)
-            with results.open("a") as file:
-                file.write(line + "\n")
+        scenarios = Tests(f"{crate} over netcode", [(*found, *filters) for found in built["tests", "scenarios"]])
+
+        def outcome(number):
+            found = {None: "endless", False: "caught by its own crate"}.get(own.pass_with(number))
+            over_netcode = {None: "endless", False: "caught by scenarios", True: "missed"}
+            return found or over_netcode[scenarios.pass_with(number)]
+
+        run(crate, kept[crate], outcome)
 
 
 main()
