@@ -5,7 +5,8 @@ use std::{fs::File, io::BufReader, path::Path};
 use bevy_unlag::{
     core::{NetId, Tick},
     record::{
-        FileEnd, IndexedShot, MatchIndex, PlaybackMarkKind, RecordError, RecordSetup, Recording, ShotOutcome,
+        FileEnd, IndexedShot, MatchIndex, PlaybackMarkKind, RecordError, RecordSetup, Recording, Segment,
+        SegmentSizes, ShotOutcome,
     },
 };
 use serde_json::{Map, Value, json};
@@ -25,6 +26,7 @@ pub fn of(
 ) -> Result<String, RecordError> {
     let (first, last) = recording.span().ok_or(RecordError::Empty)?;
     let index = MatchIndex::of(recording)?;
+    let bytes = bytes_by_kind(recording);
     let setup = recording.setup();
     let second = f64::from(setup.sampler.0.tick_seconds);
     let seconds = |tick: Tick| (f64::from(tick.since(first)) * second * 1e3).round() / 1e3;
@@ -96,10 +98,21 @@ pub fn of(
         "seconds": seconds(last), "ticks": last.since(first) + 1,
         "is_cut": recording.end() == FileEnd::Cut,
         "missing_segments": recording.missing_segments(), "skipped_bytes": recording.skipped_bytes(),
-        "is_truncated": index.is_truncated(),
+        "is_truncated": index.is_truncated(), "bytes": bytes,
         "players": players.collect::<Vec<_>>(),
         "verdicts": counts, "shots": shots, "kills": kills, "corrections": corrections, "refusals": refusals,
         "marks": marks,
     });
     Ok(object.to_string())
+}
+
+/// Returns the bytes of the file before compression, by what they hold.
+fn bytes_by_kind(recording: &mut Recording<BufReader<File>>) -> Map<String, Value> {
+    let mut sizes = SegmentSizes::default();
+    for index in 0..recording.segments().len() {
+        // Damaged ones are counted as missing.
+        let content = recording.content(index).ok().and_then(|content| Segment::sizes(&content).ok());
+        content.into_iter().for_each(|of_segment| sizes += of_segment);
+    }
+    sizes.iter().map(|(name, bits)| (name.to_owned(), json!(bits.div_ceil(8)))).collect()
 }

@@ -39,6 +39,12 @@ pub struct Cli {
     /// UDP port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 0)]
     pub port: u16,
+    /// Let the whole match, with its links, run so many times slower than real time.
+    #[arg(
+        long, value_name = "TIMES", conflicts_with = "headless",
+        value_parser = clap::value_parser!(u8).range(2..=100),
+    )]
+    pub slow_motion: Option<u8>,
     /// Record the match on the server into this file, which the example `replay` shows.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,

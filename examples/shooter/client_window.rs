@@ -11,7 +11,7 @@ use unlag_examples::{
     match_end::MatchEnd,
     reconnect::ReconnectPolicy,
     screen::{self, WindowArgs},
-    scripted_player::{self, ScriptedPlayer},
+    scripted_player::{self, BotSkill, ScriptedPlayer},
     server_debug::ServerDebugHandle,
     transport::ClientTransport,
 };
@@ -35,7 +35,12 @@ pub fn client_window(
     }
     app::add_client(&mut app, ServerOptions::game(default()));
     if args.autoplay {
-        app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(play.seed));
+        // The script of measurements turns too fast for people who watch.
+        let script = match args.film {
+            Some(_) => ScriptedPlayer::bot(play.seed, BotSkill::Hard),
+            None => ScriptedPlayer::new(play.seed),
+        };
+        app.add_plugins(scripted_player::plugin).insert_resource(script);
     }
     app.insert_resource(transport);
     let server = client.server();

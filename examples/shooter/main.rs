@@ -18,6 +18,8 @@ mod client_window;
 mod combat_display;
 mod effects;
 mod hud;
+mod kept_settings;
+mod key_display;
 mod marker_visuals;
 #[cfg(not(target_family = "wasm"))]
 mod native;

@@ -22,6 +22,7 @@ use unlag_examples::{
     recording, screen,
     screen_feed::ScreenFeed,
     scripted_player::{self, ScriptedPlayer},
+    slow_motion::SlowMotion,
     spectating,
     stepped_match::{self, MatchOptions},
     techniques::{Technique, Techniques},
@@ -167,6 +168,9 @@ fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
     let (client, redial) = reconnect::window_client(server.address)?;
     let client = (client, redial, ClientTransport::Udp);
     let mut app = client_window(client, Some(server.switches.clone()), &cli.play, window)?;
+    if let Some(slow_motion) = slow_motion(cli) {
+        app.add_plugins(slow_motion);
+    }
     app.insert_resource(SplitFeeds([server.switches.screen().clone(), other]));
     keep_rewind(&mut app, cli.rewind);
     Ok(app.run().report())
@@ -174,7 +178,12 @@ fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
 
 /// Returns the options of a server with a window.
 fn window_options(cli: &Cli) -> ServerOptions {
-    ServerOptions { interest: true, ..ServerOptions::game(cli.rewind.into()) }
+    let slow_motion = slow_motion(cli);
+    ServerOptions { interest: true, slow_motion, ..ServerOptions::game(cli.rewind.into()) }
+}
+
+fn slow_motion(cli: &Cli) -> Option<SlowMotion> {
+    cli.slow_motion.map(|times| SlowMotion { factor: f64::from(times) })
 }
 
 /// Sets the switch of rewind to what the command line says.
@@ -192,7 +201,7 @@ fn bots(cli: &Cli) -> Vec<PlayerOptions> {
         player: i + 2,
         seed: cli.play.seed.wrapping_mul(1_000_003).wrapping_add(i + 1),
         conditions,
-        server: ServerOptions::game(default()),
+        server: ServerOptions { slow_motion: slow_motion(cli), ..ServerOptions::game(default()) },
         ..default()
     };
     (0..cli.players - 1).map(bot).collect()

@@ -20,18 +20,21 @@ use unlag_examples::{
     },
 };
 
+pub use net_graph::ShowsGraph;
+
 use crate::play::Play;
 
 /// Size of the window, in logical pixels, for which the sizes of the user interface are given.
 const DESIGN_SIZE: Vec2 = Vec2::new(1280.0, 720.0);
 /// Smallest and largest scale of the user interface.
-const SCALES: (f32, f32) = (0.6, 3.0);
+const SCALES: (f32, f32) = (0.4, 3.0);
 
 /// Adds the panels, which F1 shows and hides, and everything that they show.
 pub fn add(app: &mut App, play: &Play) {
     play.showcase.add(app);
     app.add_plugins((readout::plugin, debug_controls::plugin, net_graph::plugin, techniques::plugin))
         .insert_resource(ShowsPanels(!play.showcase.no_panels))
+        .insert_resource(ShowsGraph(!play.showcase.no_panels))
         .insert_resource(bandwidth::ShowsTable(play.bandwidth))
         .init_resource::<timeline::ShowsTimeline>()
         .add_systems(Startup, (spawn, bandwidth::spawn, timeline::spawn, tour::spawn))
@@ -41,7 +44,7 @@ pub fn add(app: &mut App, play: &Play) {
 
 /// Whether the panels at the sides are shown.
 #[derive(Resource)]
-struct ShowsPanels(bool);
+pub struct ShowsPanels(pub bool);
 
 /// A panel at a side.
 #[derive(Component)]

@@ -1,5 +1,7 @@
 //! Options of the showcase: the guided tour, and switches of techniques.
 
+use std::path::PathBuf;
+
 use bevy::prelude::*;
 use clap::Args;
 use unlag_examples::{
@@ -20,9 +22,13 @@ pub struct Showcase {
     /// Switch a technique off, or to a named state: `rewind`, `interpolation=linear`, `cover=on`.
     #[arg(long, value_name = "TECHNIQUE", value_parser = parse_switch)]
     switch: Vec<(Technique, usize)>,
-    /// Hide the panels at first; F1 toggles them.
+    /// Hide the panels and the net graph at first; F1 and F3 toggle them.
     #[arg(long)]
     pub no_panels: bool,
+    /// Keep mouse sensitivity and shown panels in this file, instead of one in the user's configuration folder. With
+    /// --autoplay nothing is kept.
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
 }
 
 impl Showcase {

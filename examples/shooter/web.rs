@@ -53,7 +53,8 @@ fn client(page: &Page) -> Result<App, String> {
     let (client, redial) = token(page, &parameters)?;
     let client = (client, redial, ClientTransport::WebTransport(server));
     let autoplay = parameters.get("autoplay").is_some();
-    let window = WindowArgs { autoplay, size: (1280, 720), plain: true, full: false, screenshot: None };
+    let window =
+        WindowArgs { autoplay, size: (1280, 720), plain: true, full: false, screenshot: None, film: None };
     let play = Play::in_browser(parameters.get("preset"), connection::random_client_id());
     let mut app = client_window(client, None, &play, ("bevy_unlag shooter".to_owned(), &window))?;
     match_report::keep_ended_connections(&mut app);

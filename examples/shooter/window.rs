@@ -12,7 +12,10 @@ use unlag_examples::{
     },
 };
 
-use crate::{combat_display, effects, hud, marker_visuals, panel, play::Play, split_view, view};
+use crate::{
+    combat_display, effects, hud, kept_settings, key_display, marker_visuals, panel, play::Play, split_view,
+    view,
+};
 
 /// Adds Bevy's plugins with a window, the controls and all visuals. Call it before adding the game's
 /// plugins, which need Bevy's.
@@ -28,13 +31,19 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, play: &Play) 
         combat_display::plugin,
         split_view::plugin,
     ))
-    .add_plugins((CorrectionViewPlugin::<Hero>::default(), ShotViewPlugin::<HeroBody>::default()))
-    .add_systems(Startup, spawn_hint);
+    .add_plugins((CorrectionViewPlugin::<Hero>::default(), ShotViewPlugin::<HeroBody>::default()));
+    if args.film.is_some() {
+        app.add_plugins(key_display::plugin);
+    }
     if args.autoplay {
         // Key bindings would overwrite the script's input.
         app.add_plugins(PlayerControlsPlugin::default());
     } else {
+        if let Some(file) = play.showcase.settings.clone().or_else(kept_settings::default_file) {
+            kept_settings::add(app, file);
+        }
         app.add_plugins(PlayerControlsPlugin::reading())
+            .add_systems(Startup, spawn_hint)
             .add_systems(Update, grab)
             .add_systems(FixedUpdate, use_abilities.in_set(MoveSystems::Sample));
         app.world_mut()
@@ -56,8 +65,8 @@ fn use_abilities(
 }
 
 /// Spawns a line that explains how to start playing.
-fn spawn_hint(window: Res<WindowArgs>, mut commands: Commands) {
-    let text = if window.autoplay { "autoplay" } else { "Click to play - Esc frees the mouse for the panel" };
+fn spawn_hint(mut commands: Commands) {
+    let text = "Click to play - Esc frees the mouse for the panel";
     let shown = ShownIf::new(&mut commands, not(is_grabbed));
     commands.spawn((banner(62.0), shown, children![(label(text, 18.0, TEXT), Pickable::IGNORE)]));
 }

@@ -22,6 +22,7 @@ use crate::{
     rules::{self, NextPlayer},
     scripted_player::{self, ScriptedPlayer},
     shot_stats,
+    slow_motion::SlowMotion,
     weapon_set::WeaponSet,
 };
 
@@ -55,6 +56,8 @@ pub struct ServerOptions {
     pub fast_clocks: FastClockRule,
     /// Log settings of the server.
     pub logs: ServerLogs,
+    /// Slow motion of server and clients alike; `None` for real time.
+    pub slow_motion: Option<SlowMotion>,
 }
 
 impl ServerOptions {
@@ -67,6 +70,9 @@ impl ServerOptions {
 
 /// Adds the server's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_server(app: &mut App, options: ServerOptions) {
+    if let Some(slow_motion) = options.slow_motion {
+        app.add_plugins(slow_motion);
+    }
     app.insert_resource(options.weapon_set.arsenal());
     app.add_plugins(UnlagServerPlugins { rate: options.rate, characters: characters() });
     app.add_plugins(rules::protocol);
@@ -100,6 +106,9 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
 /// Adds the client's plugins and the game, for a server with these options. The app must already have its
 /// Bevy plugins.
 pub fn add_client(app: &mut App, options: ServerOptions) {
+    if let Some(slow_motion) = options.slow_motion {
+        app.add_plugins(slow_motion);
+    }
     app.insert_resource(options.weapon_set.arsenal());
     app.add_plugins(UnlagClientPlugins { rate: options.rate, characters: characters() });
     app.add_plugins((rules::protocol, shot_stats::plugin));

@@ -9,6 +9,7 @@
 //! * [`scripted_player`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
 //! * [`screen_feed`]: what another thread's app shows, for the split view.
 //! * [`shot_stats`]: hits drawn by the client compared with hits confirmed by the server.
+//! * [`slow_motion`]: a match that runs slower than real time, for films and for looking closely.
 //! * [`stepped_match`]: a match under stepped time; equal seeds give equal runs.
 //! * [`techniques`]: switches of the suite's techniques, and the number beside each.
 //! * [`timeline`]: what became of each tick of a client, and traces of it for Perfetto.
@@ -78,6 +79,7 @@ pub mod screen_feed;
 pub mod scripted_player;
 pub mod server_debug;
 pub mod shot_stats;
+pub mod slow_motion;
 pub mod spectating;
 pub mod stepped_match;
 pub mod techniques;

@@ -13,6 +13,7 @@ mod checker;
 pub mod cursor;
 #[cfg(not(target_family = "wasm"))]
 mod display;
+mod film;
 pub mod link_controls;
 pub mod scene;
 pub mod ui;
@@ -57,6 +58,9 @@ pub struct WindowArgs {
     /// Save a screenshot to this file after --seconds, then exit.
     #[arg(long)]
     pub screenshot: Option<PathBuf>,
+    /// Save 15 pictures for each second of the game into this folder until --seconds, then exit. See --slow-motion.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "screenshot")]
+    pub film: Option<PathBuf>,
 }
 
 /// Adds Bevy's plugins with a window, and takes a screenshot after `seconds` if one is requested. Call it
@@ -79,6 +83,9 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32,
         .insert_resource(args.clone())
         .add_systems(PreStartup, adapter::choose)
         .add_plugins((bindings::plugin, link_controls::plugin));
+    if let Some(folder) = args.film.clone() {
+        film::add(app, folder, seconds);
+    }
     if let Some(path) = args.screenshot.clone() {
         let after = |seconds| once_after_real_delay(Duration::from_secs_f32(seconds));
         let save = move |mut commands: Commands| {

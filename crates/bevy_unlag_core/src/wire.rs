@@ -269,6 +269,12 @@ impl<'a> BitReader<'a> {
         Ok(value)
     }
 
+    /// Returns the number of bits read.
+    #[must_use]
+    pub fn bits_read(&self) -> usize {
+        self.position
+    }
+
     /// Returns the number of bytes read, including a partly read one.
     #[must_use]
     pub fn bytes_read(&self) -> usize {

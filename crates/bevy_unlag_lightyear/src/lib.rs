@@ -189,7 +189,7 @@ pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 #[cfg(feature = "record")]
 pub use record::{
     ExplainedShot, ExplanationScene, MatchRecording, RecordMark, RecordPlugin, RecordScreenPlugin,
-    ScreenRecording, ShotExplainer, TargetsScreen, current_record_setup,
+    ScreenRecording, ShotExplainer, TargetsScreen, current_record_setup, shot_detail,
 };
 pub use server::UnlagServerNetPlugin;
 pub use session::{

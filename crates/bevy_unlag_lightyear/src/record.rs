@@ -25,6 +25,7 @@ pub use recording::MatchRecording;
 pub use screen::{RecordScreenPlugin, ScreenRecording};
 pub use setup::current_record_setup;
 pub(crate) use setup::stream_setup;
+pub use shots::shot_detail;
 
 use crate::system_sets::{NetSystems, SendSystems};
 

@@ -75,22 +75,40 @@ pub(crate) enum EntryKind {
 impl EntryKind {
     pub const BITS: u32 = 4;
 
+    pub const ALL: [Self; 12] = [
+        Self::End,
+        Self::NextTick,
+        Self::Roster,
+        Self::Publication,
+        Self::Hidden,
+        Self::Acks,
+        Self::View,
+        Self::Shot,
+        Self::Verdict,
+        Self::Correction,
+        Self::Mark,
+        Self::Extra,
+    ];
+
     pub fn from_bits(bits: u32) -> Option<Self> {
-        [
-            Self::End,
-            Self::NextTick,
-            Self::Roster,
-            Self::Publication,
-            Self::Hidden,
-            Self::Acks,
-            Self::View,
-            Self::Shot,
-            Self::Verdict,
-            Self::Correction,
-            Self::Mark,
-            Self::Extra,
-        ]
-        .into_iter()
-        .find(|kind| *kind as u32 == bits)
+        Self::ALL.into_iter().find(|kind| *kind as u32 == bits)
+    }
+
+    /// Returns the name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::NextTick => "ticks",
+            Self::Roster => "roster",
+            Self::Publication => "updates",
+            Self::Hidden => "hidden",
+            Self::Acks => "acknowledgements",
+            Self::View => "views",
+            Self::Shot => "shots",
+            Self::Verdict => "verdicts",
+            Self::Correction => "corrections",
+            Self::Mark => "marks",
+            Self::Extra => "extra",
+        }
     }
 }

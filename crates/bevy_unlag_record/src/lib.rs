@@ -88,7 +88,7 @@ pub use recorder::{MatchRecorder, RecorderConfig};
 pub use recording::{FileEnd, MAX_SEGMENTS, Recording, SegmentPlace};
 pub use roster::{MAX_ROSTER, PlayerNumber, RecordedPawn, RecordedPlayer, Roster, RosterChange};
 pub use screen::PlayerScreen;
-pub use segment::{MAX_SEGMENT_TICKS, Segment};
+pub use segment::{MAX_SEGMENT_TICKS, Segment, SegmentSizes};
 pub use setup::{RecordDifference, RecordSetup, RecordedSampler};
 pub use stream::{StreamChunk, StreamReader};
 pub use worker::RecorderStats;
@@ -96,4 +96,4 @@ pub use worker::RecorderStats;
 /// First bytes of every file.
 pub const FILE_MAGIC: [u8; 8] = *b"UNLAGREC";
 /// Version of the file format; changes with every change of the format. A reader refuses other versions.
-pub const FORMAT_VERSION: u16 = 1;
+pub const FORMAT_VERSION: u16 = 2;

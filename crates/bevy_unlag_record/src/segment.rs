@@ -2,10 +2,12 @@
 
 mod acks;
 mod reader;
+mod sizes;
 mod writer;
 
 use bevy_unlag_core::{BitReader, Tick, WireError};
 
+pub use sizes::SegmentSizes;
 pub(crate) use writer::SegmentWriter;
 
 use crate::{
@@ -36,7 +38,16 @@ impl Segment {
     /// # Errors
     /// Returns a [`WireError`] if the content ends early or is not a valid segment.
     pub fn from_content(content: &[u8]) -> Result<Self, WireError> {
-        reader::read(&mut BitReader::new(content))
+        reader::read(&mut BitReader::new(content), &mut SegmentSizes::default())
+    }
+
+    /// Returns what the decompressed content of a chunk consists of.
+    ///
+    /// # Errors
+    /// The same as [`from_content`](Self::from_content).
+    pub fn sizes(content: &[u8]) -> Result<SegmentSizes, WireError> {
+        let mut sizes = SegmentSizes::default();
+        reader::read(&mut BitReader::new(content), &mut sizes).map(|_| sizes)
     }
 
     /// Returns the first tick.

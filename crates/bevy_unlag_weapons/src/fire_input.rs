@@ -203,10 +203,19 @@ impl FireInput {
             let off = (i64::from(self.eye[axis]) - known + period / 2).rem_euclid(period) - period / 2;
             eye[axis] = (known + off) as f32 / EYE_UNITS;
         }
-        let bases = self.bases.map(|lag| ViewTime::at(own).later(-i64::from(lag)));
-        let named = self.named.iter().take(usize::from(self.named_count));
-        let overrides = time.into_iter().flat_map(|time| named.clone().map(move |named| named.at(time)));
-        ShooterView { time, eye, bases, ..default() }.with(overrides)
+        let overrides = time.into_iter().flat_map(|time| self.named_at(time));
+        ShooterView { time, eye, bases: self.bases_time(own), ..default() }.with(overrides)
+    }
+
+    /// Returns the time at which the screen showed movement bases, in a move of tick `own`.
+    pub(crate) fn bases_time(&self, own: Tick) -> Option<ViewTime> {
+        self.bases.map(|lag| ViewTime::at(own).later(-i64::from(lag)))
+    }
+
+    /// Returns the named targets of a shot at a view time.
+    pub(crate) fn named_at(&self, time: ViewTime) -> impl Iterator<Item = StampOverride> {
+        let named = self.named.iter().take(usize::from(self.named_count).min(MAX_OVERRIDES));
+        named.map(move |named| named.at(time))
     }
 
     /// Returns the aim of the shot in a move that looks along `look`.

@@ -101,6 +101,7 @@ mod projectile;
 mod reflection;
 mod reset;
 mod setup_diagnostics;
+mod shot_detail;
 mod shot_explanation;
 #[cfg(feature = "gizmos")]
 mod shot_gizmos;
@@ -135,12 +136,13 @@ pub use projectile::{
     ProjectileAppeared, ProjectileDisappeared, ProjectileDisplay, ProjectileEnd, ProjectileEndKind,
     ProjectileLaunch, ProjectileRules, ProjectileTime, ProjectilesInFlight, Trajectory,
 };
+pub use shot_detail::{ShotDetail, ShotTimes, UsedView};
 pub use shot_explanation::{
     DeathExplained, DeathExplanationPlugin, ExplainedTarget, ExplanationViewer, ShotExplanation,
 };
 #[cfg(feature = "gizmos")]
 pub use shot_gizmos::ShotViewPlugin;
-pub use shot_journal::{JournalShot, ShotDetail, ShotJournal, UsedView};
+pub use shot_journal::{JournalShot, ShotJournal};
 pub use shot_messages::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
 pub use shot_validation::{RecordedRound, ShotReplay, SpreadSecret};
 pub use spread::{MAX_PELLETS, SpreadCone, pellet_offset};

@@ -10,7 +10,7 @@ pub(crate) use deaths::RecentShots;
 pub use deaths::{DeathExplained, DeathExplanationPlugin};
 
 use crate::{
-    shot_journal::ShotDetail,
+    shot_detail::ShotDetail,
     verdict::{ShotRefusal, ShotResult, TargetCount},
     weapon::{Weapon, WeaponId},
 };

@@ -18,6 +18,8 @@ use unlag_examples::{
     server_debug::ServerDebugHandle,
 };
 
+use crate::kept_settings::SENSITIVITIES;
+
 /// Key that toggles the debug view of corrections.
 const VIEW_KEY: KeyCode = KeyCode::F4;
 /// Key that toggles the debug view of shots.
@@ -42,6 +44,23 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
         server.is_some() || !has_link(links)
     };
     let of_server = ShownIf::new(&mut panel.commands(), of_server);
+    let has_mouse = |controls: Query<(), With<PlayerControls>>| !controls.is_empty();
+    let has_mouse = ShownIf::new(&mut panel.commands(), has_mouse);
+    panel.spawn((has_mouse, column())).with_children(|panel| {
+        slider(
+            panel,
+            "Mouse",
+            (SENSITIVITIES.0 * 1e3, SENSITIVITIES.1 * 1e3),
+            1,
+            |controls: Query<&PlayerControls>| {
+                let speed = controls.iter().next().map_or(0.0, |controls| controls.sensitivity * 1e3);
+                (speed, format!("{speed:.1} mrad/px"))
+            },
+            |In(value): In<f32>, mut controls: Query<&mut PlayerControls>| {
+                controls.iter_mut().for_each(|mut controls| controls.sensitivity = value * 1e-3);
+            },
+        );
+    });
     let percent = |share: f32| (share * 100.0, format!("{:.0} %", share * 100.0));
     panel.spawn((of_client, column())).with_children(|panel| {
         slider(

@@ -32,14 +32,13 @@ const PIXEL: usize = 4;
 /// Samples the connection and draws it.
 pub fn plugin(app: &mut App) {
     app.init_resource::<Sampler>()
-        .insert_resource(ShowsGraph(true))
         .add_systems(Startup, spawn)
         .add_systems(Update, (toggle, sampling::observe, draw.run_if(on_real_timer(INTERVAL))).chain());
 }
 
 /// Whether the graph is shown.
 #[derive(Resource)]
-struct ShowsGraph(bool);
+pub struct ShowsGraph(pub bool);
 
 /// The picture of all lanes, and the newest sample.
 #[derive(Resource)]

@@ -6,7 +6,7 @@ use unlag_examples::{
         LiveText, ShownIf,
         ui::{DIM, HEADING, PanelRoot, TEXT, button, label, paragraph, placed, row, shaded},
     },
-    techniques::Techniques,
+    techniques::{ReachableServer, Techniques, reachable_server},
     tour::{STOPS, Tour, TourStop},
 };
 
@@ -54,11 +54,7 @@ pub fn spawn(mut commands: Commands) {
                 row,
                 auto(),
                 "T: switch",
-                |tour: Res<Tour>, mut techniques: ResMut<Techniques>| {
-                    if let Some((_, stop)) = tour.stop() {
-                        techniques.step(stop.technique);
-                    }
-                },
+                reachable_server.pipe(switch),
                 |tour: Res<Tour>, techniques: Res<Techniques>| {
                     tour.stop().is_some_and(|(_, stop)| techniques.is_on(stop.technique))
                 },
@@ -67,6 +63,14 @@ pub fn spawn(mut commands: Commands) {
             button(row, auto(), "F7: end", |mut tour: ResMut<Tour>| tour.toggle(), || false);
         });
     });
+}
+
+fn switch(In(server): In<ReachableServer>, tour: Res<Tour>, mut techniques: ResMut<Techniques>) {
+    if let Some((_, stop)) = tour.stop()
+        && server.obeys(stop.technique)
+    {
+        techniques.step(stop.technique);
+    }
 }
 
 fn text_of(commands: &mut Commands, text: fn(&TourStop) -> String) -> LiveText {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BasePoses, LimbRig, NetId, PoseSample, ViewTime, Wire};
+use bevy_unlag_core::{BasePoses, LimbRig, NetId, PoseSample, ViewTime};
 use bevy_unlag_record::{
     IndexedShot, Playback, PlayerNumber, RecordError, RecordedHit, RecordedShot, ScreenFrame, ScreenPlayback,
     ScreenSource, ShotOutcome,
@@ -13,6 +13,8 @@ use bevy_unlag_weapons::{
     Arsenal, ExplainedTarget, ShotDetail, ShotExplanation, ShotRefusal, ShotResult, TargetCount, Weapon,
     WeaponId,
 };
+
+use super::shots::shot_detail;
 
 /// Distance in metres from the line of a shot up to which a pawn counts as its target.
 const NEAR: f32 = 4.0;
@@ -93,7 +95,7 @@ impl ShotExplainer {
         }
         let shot = playback.shot(indexed.shooter, indexed.shot).map(|(_, shot)| shot.clone());
         let shot = shot.ok_or(RecordError::Empty)?;
-        let detail = ShotDetail::from_bytes(&shot.detail).ok();
+        let detail = shot_detail(&shot).ok();
         let weapon = scene.arsenal.get(WeaponId(shot.weapon));
         let range = weapon.map_or(100.0, Weapon::range);
         let mut found = ExplainedShot {

@@ -1,12 +1,12 @@
 //! Shots with their verdicts.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, ViewStamp, ViewTime, Wire};
+use bevy_unlag_core::{NetId, ViewStamp, ViewTime, WireError};
 use bevy_unlag_record::{
     PlayerNumber, RecordedHit, RecordedShot, RecordedVerdict, RecordedView, Roster, ShotOutcome,
 };
 use bevy_unlag_rewind::StampOverride;
-use bevy_unlag_weapons::{JournalShot, ShotJournal, ShotResolved, ShotResult};
+use bevy_unlag_weapons::{JournalShot, ShotDetail, ShotJournal, ShotResolved, ShotResult, ShotTimes};
 
 use super::MatchRecording;
 
@@ -65,18 +65,19 @@ fn recorded(shot: &JournalShot, roster: &Roster) -> RecordedShot {
         is_complete: false,
         stamps: shot.seen.overrides().iter().map(|named| (named.target, stamp(named, time))).collect(),
     });
+    let used = shot.detail.view.as_ref().map(|view| view.time);
     RecordedShot {
         shooter: shot.id,
         shot: own,
         weapon: shot.weapon.0,
         arrived: shot.arrived,
         claimed,
-        used: shot.detail.view.as_ref().map(|view| view.time),
+        used,
         eye: shot.eye,
-        direction: shot.detail.cone.direction(Vec2::ZERO),
+        direction: shot.detail.cone.aim.direction(),
         clamped: shot.verdict.clamped,
         outcome: outcome(&shot.verdict.result),
-        detail: shot.detail.to_bytes(),
+        detail: shot.detail.pack(&ShotTimes { own, seen: shot.seen.time, used }),
     }
 }
 
@@ -87,4 +88,13 @@ fn stamp(named: &StampOverride, time: ViewTime) -> ViewStamp {
         Some(to) => ViewStamp::Interpolated { from: named.from, to, time },
         None => ViewStamp::Extrapolated { from: named.from, time },
     }
+}
+
+/// Returns the detail of a recorded shot, for a playback or to resolve it again.
+///
+/// # Errors
+/// Returns a [`WireError`] if another weapons crate has recorded it.
+pub fn shot_detail(shot: &RecordedShot) -> Result<ShotDetail, WireError> {
+    let seen = shot.claimed.as_ref().map(|view| view.time);
+    ShotDetail::unpack(&shot.detail, &ShotTimes { own: shot.shot, seen, used: shot.used })
 }

@@ -37,9 +37,13 @@ pub struct RecordedView {
 }
 
 impl RecordedView {
-    pub(crate) fn write(&self, base: Tick, w: &mut BitWriter) {
+    /// Appends the view. `own` is the usual tick of the move.
+    pub(crate) fn write(&self, base: Tick, own: Tick, w: &mut BitWriter) {
         self.player.write(w);
-        write_tick(self.own, base, 5, w);
+        w.bool(self.own != own);
+        if self.own != own {
+            write_tick(self.own, base, 5, w);
+        }
         write_time(self.time, base, w);
         write_optional_time(self.bases, self.own, w);
         w.bool(self.is_complete);
@@ -51,9 +55,9 @@ impl RecordedView {
         }
     }
 
-    pub(crate) fn read(base: Tick, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+    pub(crate) fn read(base: Tick, own: Tick, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let player = PlayerNumber::read(r)?;
-        let own = read_tick(base, 5, r)?;
+        let own = if r.bool()? { read_tick(base, 5, r)? } else { own };
         let time = read_time(base, r)?;
         let bases = read_optional_time(own, r)?;
         let is_complete = r.bool()?;

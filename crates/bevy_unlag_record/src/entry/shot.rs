@@ -1,7 +1,9 @@
 //! Shots with their verdicts.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError};
+use bevy_unlag_core::{
+    BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError, look_angles, look_direction,
+};
 
 use super::facts::{MAX_BYTES, RecordedView};
 use crate::packing::{
@@ -149,7 +151,7 @@ impl RecordedShot {
         write_tick(self.arrived, base, 1, w);
         w.bool(self.claimed.is_some());
         if let Some(view) = &self.claimed {
-            view.write(base, w);
+            view.write(base, self.shot, w);
         }
         // Most shots are resolved at the claimed time.
         let claimed = self.claimed.as_ref().map(|view| view.time);
@@ -157,8 +159,8 @@ impl RecordedShot {
         if self.used != claimed {
             write_optional_time(self.used, base, w);
         }
-        write_vec(self.eye, w);
-        write_vec(self.direction, w);
+        write_eye(self.eye, w);
+        write_direction(self.direction, w);
         w.bool(self.clamped);
         self.outcome.write(w);
         write_bytes(&self.detail, MAX_BYTES, w);
@@ -169,7 +171,7 @@ impl RecordedShot {
         let shot = read_tick(base, 5, r)?;
         let weapon = r.bits(8)? as u8;
         let arrived = read_tick(base, 1, r)?;
-        let claimed = if r.bool()? { Some(RecordedView::read(base, r)?) } else { None };
+        let claimed = if r.bool()? { Some(RecordedView::read(base, shot, r)?) } else { None };
         let used =
             if r.bool()? { claimed.as_ref().map(|view| view.time) } else { read_optional_time(base, r)? };
         Ok(Self {
@@ -179,13 +181,55 @@ impl RecordedShot {
             arrived,
             claimed,
             used,
-            eye: Vec3::read(r)?,
-            direction: Vec3::read(r)?,
+            eye: read_eye(r)?,
+            direction: read_direction(r)?,
             clamped: r.bool()?,
             outcome: ShotOutcome::read(r)?,
             detail: read_bytes(MAX_BYTES, r)?,
         })
     }
+}
+
+/// Resolution of eye positions on the wire: 1/128 m.
+const EYE_UNITS: f32 = 128.0;
+/// Bits of an axis of an eye position: ± 8,192 m.
+const EYE_BITS: u32 = 21;
+
+/// Appends an eye position. Most are the shooter's, at the resolution of the wire.
+fn write_eye(eye: Vec3, w: &mut BitWriter) {
+    let units = (eye * EYE_UNITS).as_ivec3();
+    let is_exact = units.as_vec3() / EYE_UNITS == eye && units.abs().max_element() < 1 << (EYE_BITS - 1);
+    w.bool(!is_exact);
+    if is_exact {
+        units.to_array().into_iter().for_each(|axis| w.signed(axis, EYE_BITS));
+    } else {
+        write_vec(eye, w);
+    }
+}
+
+fn read_eye(r: &mut BitReader<'_>) -> Result<Vec3, WireError> {
+    if r.bool()? {
+        return Vec3::read(r);
+    }
+    let [x, y, z] = [r.signed(EYE_BITS)?, r.signed(EYE_BITS)?, r.signed(EYE_BITS)?];
+    Ok(IVec3::new(x, y, z).as_vec3() / EYE_UNITS)
+}
+
+/// Appends a direction. Most are those of a heading and a pitch in whole units.
+fn write_direction(direction: Vec3, w: &mut BitWriter) {
+    let (yaw, pitch) = look_angles(direction);
+    let is_exact = look_direction(yaw, pitch) == direction;
+    w.bool(!is_exact);
+    if is_exact {
+        yaw.write(w);
+        pitch.write(w);
+    } else {
+        write_vec(direction, w);
+    }
+}
+
+fn read_direction(r: &mut BitReader<'_>) -> Result<Vec3, WireError> {
+    if r.bool()? { Vec3::read(r) } else { Ok(look_direction(u16::read(r)?, i16::read(r)?)) }
 }
 
 /// Appends a vector that a reader accepts: one that is not finite becomes zero.

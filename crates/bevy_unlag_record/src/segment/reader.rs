@@ -2,7 +2,7 @@
 
 use bevy_unlag_core::{BitReader, Tick, Wire, WireError};
 
-use super::{MAX_SEGMENT_ENTRIES, MAX_SEGMENT_TICKS, Segment, acks::AckGuesses};
+use super::{MAX_SEGMENT_ENTRIES, MAX_SEGMENT_TICKS, Segment, SegmentSizes, acks::AckGuesses};
 use crate::{
     entry::{
         Entry, EntryKind, Extra, HiddenNotice, Mark, Publication, RecordedCorrection, RecordedShot,
@@ -12,9 +12,10 @@ use crate::{
     roster::{Roster, RosterChange},
 };
 
-pub(super) fn read(r: &mut BitReader<'_>) -> Result<Segment, WireError> {
+pub(super) fn read(r: &mut BitReader<'_>, sizes: &mut SegmentSizes) -> Result<Segment, WireError> {
     let first = Tick::read(r)?;
     let roster = Roster::read(r)?;
+    sizes.roster += r.bits_read() as u64;
     let mut reader = Reader {
         tick: first,
         roster: roster.clone(),
@@ -23,6 +24,7 @@ pub(super) fn read(r: &mut BitReader<'_>) -> Result<Segment, WireError> {
     };
     let mut ticks = vec![RecordedTick { tick: first, entries: Vec::new() }];
     loop {
+        let begin = r.bits_read();
         let kind = EntryKind::from_bits(r.bits(EntryKind::BITS)?).ok_or(WireError::Invalid)?;
         match kind {
             EntryKind::End => break,
@@ -40,8 +42,12 @@ pub(super) fn read(r: &mut BitReader<'_>) -> Result<Segment, WireError> {
                 }
             }
         }
+        sizes.add(kind, r.bits_read() - begin);
     }
-    Ok(Segment { roster, ticks, moves: moves::read_tracks(first, r)? })
+    let begin = r.bits_read();
+    let moves = moves::read_tracks(first, r)?;
+    sizes.moves += (r.bits_read() - begin) as u64;
+    Ok(Segment { roster, ticks, moves })
 }
 
 struct Reader {
@@ -73,7 +79,7 @@ impl Reader {
                 self.spend(acks.len() / 16)?;
                 Entry::Acks(acks)
             }
-            EntryKind::View => Entry::View(RecordedView::read(tick, r)?),
+            EntryKind::View => Entry::View(RecordedView::read(tick, tick, r)?),
             EntryKind::Shot => Entry::Shot(Box::new(RecordedShot::read(tick, r)?)),
             EntryKind::Verdict => Entry::Verdict(RecordedVerdict::read(tick, r)?),
             EntryKind::Correction => Entry::Correction(RecordedCorrection::read(tick, r)?),

@@ -111,7 +111,7 @@ impl SegmentWriter {
 
     pub fn view(&mut self, view: &RecordedView) {
         self.kind(EntryKind::View);
-        view.write(self.tick, &mut self.w);
+        view.write(self.tick, self.tick, &mut self.w);
     }
 
     pub fn shot(&mut self, shot: &RecordedShot) {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     arsenal::Arsenal, fire_rules::FireRules, friendly_fire::SparedTeam, hit_claims::LastClaims,
-    shot_journal::ShotDetail, verdict::ShotResult, weapon::WeaponId, weapon_extension::PredictedShot,
+    shot_detail::ShotDetail, verdict::ShotResult, weapon::WeaponId, weapon_extension::PredictedShot,
 };
 
 /// A recorded shot that was not refused before it was traced.

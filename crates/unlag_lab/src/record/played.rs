@@ -8,7 +8,7 @@ use std::{
 
 use bevy_unlag::{
     net::{Bandwidth, MatchRecording, RecordPlugin},
-    record::Recording,
+    record::{Recording, Segment, SegmentSizes},
 };
 
 use super::poses::{self, DrawnPoses};
@@ -89,14 +89,24 @@ impl Played {
 
     pub fn add_size(&self, figures: &mut Figures) -> Result<(), String> {
         let in_ten_minutes = |bytes: f64| bytes / self.seconds * TEN_MINUTES / 1e6;
-        let recording = self.open()?;
+        let mut recording = self.open()?;
         let raw: u64 = recording.segments().iter().map(|place| u64::from(place.header.raw_bytes)).sum();
+        let mut sizes = SegmentSizes::default();
+        for index in 0..recording.segments().len() {
+            let content = recording.content(index).map_err(|error| error.to_string())?;
+            sizes += Segment::sizes(&content).map_err(|error| format!("segment {index}: {error:?}"))?;
+        }
+        let mut parts: Vec<_> = sizes.iter().filter(|(_, bits)| *bits > 0).collect();
+        parts.sort_by_key(|(_, bits)| core::cmp::Reverse(*bits));
+        let parts =
+            parts.iter().map(|(name, bits)| format!("{name} {:.2}", in_ten_minutes(*bits as f64 / 8.0)));
         let note = format!(
-            "{} bytes in {:.0} s, {} segments, {:.2} MB before compression",
+            "{} bytes in {:.0} s, {} segments; MB before compression: {:.2}, of which {}",
             self.bytes.len(),
             self.seconds,
             recording.segments().len(),
-            in_ten_minutes(raw as f64)
+            in_ten_minutes(raw as f64),
+            parts.collect::<Vec<_>>().join(", ")
         );
         figures.add_noted("file_mb_10min_8", in_ten_minutes(self.bytes.len() as f64), note)?;
         // What a recorder of each client's messages would write.

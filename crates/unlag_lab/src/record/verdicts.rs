@@ -1,11 +1,12 @@
 //! Verdicts of the live server, against those that a reader comes to from its recording alone.
 
 use bevy_unlag::{
+    net::shot_detail,
     record::{
         Entry, PlayerNumber, Publication, Recipients, RecordedPawn, RecordedShot, Roster, RosterChange,
         ShotOutcome,
     },
-    weapons::{RecordedRound, ShotDetail, ShotReplay, ShotResult},
+    weapons::{RecordedRound, ShotReplay, ShotResult},
 };
 use unlag_examples::app;
 
@@ -166,7 +167,7 @@ impl ReplayServer {
             return;
         }
         let Some(shooter) = self.pawns.get(&shot.shooter).copied() else { return };
-        let Ok(detail) = ShotDetail::from_bytes(&shot.detail) else {
+        let Ok(detail) = shot_detail(shot) else {
             compared.differing += 1;
             return;
         };
