@@ -213,9 +213,9 @@ def errors():
 
 def blamed(path, at):
     """The mutants whose branches hold a place, or else the nearest before it."""
-    text = path.read_bytes().decode()
-    marks = [(m.start(), m.end(), m[1]) for m in re.finditer(r"/\*<(\d+)>\*/", text)]
-    ends = {m[1]: m.end() for m in re.finditer(r"/\*</(\d+)>\*/", text)}
+    text = path.read_bytes()
+    marks = [(m.start(), m.end(), m[1]) for m in re.finditer(rb"/\*<(\d+)>\*/", text)]
+    ends = {m[1]: m.end() for m in re.finditer(rb"/\*</(\d+)>\*/", text)}
     holding = [number for start, _, number in marks if start <= at <= ends[number]]
     before = [number for start, _, number in marks if start <= at]
     return {int(number) for number in (holding or before[-1:] or [mark[2] for mark in marks[:1]])}
@@ -309,9 +309,12 @@ class Tests:
 
 def prepare():
     """Draws mutants and changes the copy. Returns those that compile, by crate, also after an interruption."""
-    remembered = out / "kept.json"
+    remembered, chosen = out / "kept.json", [SEED, VIABLE, [list(mutation) for mutation in STATED]]
     if remembered.exists():
-        return json.loads(remembered.read_text())
+        before, kept = json.loads(remembered.read_text())
+        if before != chosen:
+            fail(f"{remembered} was made with another SEED, VIABLE or list: rm -r target/mutants && git worktree prune")
+        return kept
     stated = [
         {"genre": "Stated", "file": f"crates/{file}", "text": text, "replacement": to, "tests": tests.split()}
         for file, text, to, tests in STATED
@@ -322,7 +325,7 @@ def prepare():
     for number, mutant in enumerate((m for ms in drawn.values() for m in ms), 1):
         mutant["number"] = number
     kept = build(drawn)
-    remembered.write_text(json.dumps(kept))
+    remembered.write_text(json.dumps([chosen, kept]))
     return kept
 
 

@@ -35,18 +35,21 @@ pub fn client_window(
     }
     app::add_client(&mut app, ServerOptions::game(default()));
     if args.autoplay {
-        // The script of measurements turns too fast for people who watch.
-        let script = match args.film {
-            Some(_) => ScriptedPlayer::bot(play.seed, BotSkill::Hard),
-            None => ScriptedPlayer::new(play.seed),
-        };
-        app.add_plugins(scripted_player::plugin).insert_resource(script);
+        app.add_plugins(scripted_player::plugin).insert_resource(script_of(args, play));
     }
     app.insert_resource(transport);
     let server = client.server();
     connection::connect_with_token(&mut app, client, sim);
     app.insert_resource(ConnectionMonitor::new(server, redial)).add_systems(Update, exit_on_fatal_error);
     Ok(app)
+}
+
+/// Returns the player of `--autoplay`. The one of measurements turns too fast for people who watch a film.
+pub fn script_of(args: &WindowArgs, play: &Play) -> ScriptedPlayer {
+    match args.film {
+        Some(_) => ScriptedPlayer::bot(play.seed, BotSkill::Hard),
+        None => ScriptedPlayer::new(play.seed),
+    }
 }
 
 /// Time for which the window shows the final error.

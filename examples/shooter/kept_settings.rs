@@ -1,7 +1,10 @@
 //! Settings of the player that are kept between matches: mouse sensitivity and shown panels.
 
 use core::time::Duration;
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
 
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::PlayerControls;
@@ -49,10 +52,14 @@ impl RonFile for KeptSettings {
 
 /// File of the settings.
 #[derive(Resource, Debug)]
-struct SettingsFile(PathBuf);
+struct SettingsFile {
+    path: PathBuf,
+    /// What it holds.
+    written: KeptSettings,
+}
 
-/// Reads the settings from a file, applies them, and writes them to it when they have changed. A file that is not there
-/// is written; one that cannot be read is left as it is, with a warning.
+/// Reads the settings from a file, applies them, and writes them to it when they have changed. A file that cannot be
+/// read is left as it is, with a warning.
 pub fn add(app: &mut App, file: PathBuf) {
     let settings = match KeptSettings::read(&file) {
         Ok(settings) => settings,
@@ -63,9 +70,10 @@ pub fn add(app: &mut App, file: PathBuf) {
         }
     };
     app.insert_resource(settings)
-        .insert_resource(SettingsFile(file))
+        .insert_resource(SettingsFile { path: file, written: settings })
         .add_systems(PreStartup, apply)
         .add_systems(Update, (follow, keep.run_if(on_real_timer(INTERVAL))).chain())
+        .add_systems(Last, keep.run_if(on_message::<AppExit>))
         .add_observer(set_sensitivity);
 }
 
@@ -116,22 +124,24 @@ fn follow(
 }
 
 /// Writes the settings, to a file beside it first, so that a crash leaves the old ones.
-fn keep(settings: Res<KeptSettings>, file: Res<SettingsFile>, mut written: Local<Option<KeptSettings>>) {
-    let before = written.get_or_insert(*settings);
-    if *before == *settings {
+fn keep(settings: Res<KeptSettings>, mut file: ResMut<SettingsFile>) {
+    if file.written == *settings {
         return;
     }
-    *before = *settings;
-    let beside = file.0.with_extension("new");
-    let written = file
-        .0
-        .parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(&beside, to_text(&*settings, 1).unwrap_or_default()))
-        .and_then(|()| fs::rename(&beside, &file.0));
-    if let Err(error) = written {
-        warn!("settings {} cannot be written: {error}", OneLine::path(&file.0));
+    file.written = *settings;
+    if let Err(error) = write(&settings, &file.path) {
+        warn!("settings {} cannot be written: {error}", OneLine::path(&file.path));
     }
+}
+
+fn write(settings: &KeptSettings, path: &Path) -> io::Result<()> {
+    let text = to_text(settings, 1).map_err(io::Error::other)?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let beside = path.with_extension("new");
+    fs::write(&beside, text)?;
+    fs::rename(&beside, path)
 }
 
 #[cfg(test)]
@@ -147,5 +157,40 @@ mod tests {
         for nonsense in ["(sensitivity: nan)", "(sensitivity: 1e9)", "(volume: 3)", "", "\u{0}"] {
             assert!(KeptSettings::from_ron(nonsense).is_err(), "{nonsense}");
         }
+    }
+
+    #[test]
+    fn change_in_the_first_frames_is_kept_and_a_broken_file_is_left_alone() {
+        let folder = env::temp_dir().join(format!("bevy_unlag_settings_{}", std::process::id()));
+        let file = folder.join("own.settings.ron");
+        let _ = fs::remove_dir_all(&folder);
+        let app_with = |panels: bool| {
+            let mut app = App::new();
+            app.add_plugins(MinimalPlugins)
+                .insert_resource(ShowsPanels(panels))
+                .insert_resource(ShowsGraph(true));
+            add(&mut app, file.clone());
+            app
+        };
+        let mut app = app_with(true);
+        app.update();
+        app.world_mut().resource_mut::<ShowsPanels>().0 = false;
+        app.update();
+        app.world_mut().write_message(AppExit::Success);
+        app.update();
+        let kept = KeptSettings::read(&file);
+        assert!(kept.as_ref().is_ok_and(|kept| !kept.panels && kept.net_graph), "{kept:?}");
+        // Read again, and unchanged by `--no-panels`.
+        let mut app = app_with(true);
+        app.update();
+        assert!(!app.world().resource::<ShowsPanels>().0);
+        fs::write(&file, "nonsense").expect("the folder is there");
+        let mut app = app_with(true);
+        app.update();
+        app.world_mut().resource_mut::<ShowsPanels>().0 = false;
+        app.world_mut().write_message(AppExit::Success);
+        app.update();
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), Some("nonsense"));
+        let _ = fs::remove_dir_all(&folder);
     }
 }

@@ -21,7 +21,7 @@ use unlag_examples::{
     reconnect::{self, ReconnectPolicy},
     recording, screen,
     screen_feed::ScreenFeed,
-    scripted_player::{self, ScriptedPlayer},
+    scripted_player,
     slow_motion::SlowMotion,
     spectating,
     stepped_match::{self, MatchOptions},
@@ -33,7 +33,7 @@ use unlag_examples::{
 
 use crate::{
     cli::{Cli, Command},
-    client_window::client_window,
+    client_window::{client_window, script_of},
     play::Play,
     spectate,
     split_view::SplitFeeds,
@@ -228,7 +228,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
         }
     });
     if cli.window.autoplay {
-        app.add_plugins(scripted_player::plugin).insert_resource(ScriptedPlayer::new(cli.play.seed));
+        app.add_plugins(scripted_player::plugin).insert_resource(script_of(&cli.window, &cli.play));
     }
     connection::listen_udp(&mut app, port);
     say(format_args!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}"));

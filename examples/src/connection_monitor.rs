@@ -31,7 +31,6 @@ pub struct ConnectionMonitor {
     pub(crate) last_ok: Instant,
     /// Time since then, of which a long frame counts only a part: a window that compiles shaders must not give up.
     waited: Duration,
-    last_frame: Instant,
     redial: ReconnectPolicy,
     /// Whether it joins without a pawn.
     is_spectator: bool,
@@ -45,8 +44,7 @@ impl ConnectionMonitor {
     pub fn new(server: SocketAddr, redial: ReconnectPolicy) -> Self {
         let now = Instant::now();
         let (joined_at, waited) = (None, Duration::ZERO);
-        let (last_ok, last_frame) = (now, now);
-        Self { server, joined_at, last_ok, waited, last_frame, redial, is_spectator: false, notice: None }
+        Self { server, joined_at, last_ok: now, waited, redial, is_spectator: false, notice: None }
     }
 
     /// Creates a monitor of a spectator, which gets no pawn and does not reconnect.
@@ -71,7 +69,8 @@ impl ConnectionMonitor {
     /// has lost its connection.
     pub fn fatal_error(&mut self, world: &mut World) -> Option<MatchEnd> {
         let server = self.server;
-        self.waited += core::mem::replace(&mut self.last_frame, Instant::now()).elapsed().min(LONG_FRAME);
+        // The app's own time: in slow motion a server has more of ours to answer.
+        self.waited += world.resource::<Time<Real>>().delta().min(LONG_FRAME);
         let mismatch = first::<ProtocolMismatch>(world).or_else(|| first::<RateMismatch>(world));
         if let Some(line) = mismatch {
             return Some(EndReason::Mismatch.because(format!("at {server}: {line}")));

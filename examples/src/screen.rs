@@ -58,7 +58,7 @@ pub struct WindowArgs {
     /// Save a screenshot to this file after --seconds, then exit.
     #[arg(long)]
     pub screenshot: Option<PathBuf>,
-    /// Save 15 pictures for each second of the game into this folder until --seconds, then exit. See --slow-motion.
+    /// Save 15 pictures for each second of the game into this folder until --seconds, then exit.
     #[arg(long, value_name = "FOLDER", conflicts_with = "screenshot")]
     pub film: Option<PathBuf>,
 }

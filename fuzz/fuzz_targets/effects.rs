@@ -4,10 +4,10 @@
 
 use core::fmt::Debug;
 
-use bevy_unlag_core::{BitReader, BitWriter, Wire};
+use bevy_unlag_core::{BitReader, BitWriter, Tick, ViewTime, Wire};
 use bevy_unlag_weapons::{
     Bounce, FireRules, HeldWeapon, HitList, Projectile, ProjectileEnd, ProjectileLaunch, ScreenRules,
-    ShotResult, ShotVerdict, Tracer, Trajectory,
+    ShotDetail, ShotResult, ShotTimes, ShotVerdict, Tracer, Trajectory,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -25,7 +25,7 @@ fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> Option<T> {
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((what, bytes)) = bytes.split_first() else { return };
-    match what % 6 {
+    match what % 7 {
         0 => {
             if let Some(ShotVerdict { result: ShotResult::Hit(list), .. }) = read(bytes) {
                 assert!(list.iter().len() <= HitList::MAX_TARGETS);
@@ -53,6 +53,13 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(end.point.is_finite());
         }
         4 => _ = read::<HeldWeapon>(bytes),
+        5 => {
+            let time = Some(ViewTime { tick: Tick(u32::from(*what)), fraction: *what });
+            let times = ShotTimes { own: Tick(3), seen: time.filter(|_| what & 8 != 0), used: time };
+            let Ok(detail) = ShotDetail::unpack(bytes, &times) else { return };
+            let again = ShotDetail::unpack(&detail.pack(&times), &times).expect("a packed detail can be read");
+            assert!(again.pack(&times) == detail.pack(&times), "{detail:?}");
+        }
         _ => {
             let Some(rules) = read::<ScreenRules>(bytes) else { return };
             assert!(rules.within(&FireRules::default()).eye_tolerance.is_finite());

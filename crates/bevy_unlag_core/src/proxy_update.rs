@@ -4,7 +4,7 @@
 use bevy::prelude::*;
 
 use crate::{
-    snapshot::Snapshot,
+    snapshot::{Near, Snapshot},
     tick::Tick,
     wire::{BitReader, BitWriter, WireError},
 };
@@ -82,9 +82,19 @@ impl ProxyUpdate {
     /// Appends the update. `tick` is a reference tick that the reader knows, close to the update's own. A
     /// distance beyond 30,000 ticks (eight minutes at 64 Hz) is clamped.
     pub fn write(&self, tick: Tick, w: &mut BitWriter) {
-        let newest = self.snapshot.tick;
-        w.signed_golomb(newest.since(tick).clamp(-30_000, 30_000) as i16, 1);
-        self.snapshot.write_body([0; 3], w);
+        self.write_near(tick, |_| Near::default(), w);
+    }
+
+    /// Returns the tick that a reader will have: one too far from its reference tick is clamped.
+    pub(crate) fn clamped(newest: Tick, tick: Tick) -> Tick {
+        tick.offset(newest.since(tick).clamp(-30_000, 30_000))
+    }
+
+    /// Appends the update relative to what is expected of the tick of its newest snapshot.
+    pub(crate) fn write_near(&self, tick: Tick, expected: impl FnOnce(Tick) -> Near, w: &mut BitWriter) {
+        let newest = Self::clamped(self.snapshot.tick, tick);
+        w.signed_golomb(newest.since(tick) as i16, 1);
+        self.snapshot.write_body(&expected(newest), w);
         w.bool(self.count > 0 || self.resent_count > 0);
         if self.count == 0 && self.resent_count == 0 {
             return;
@@ -96,7 +106,7 @@ impl ProxyUpdate {
             // Relative to the newest snapshot if both are on the same base.
             let same = earlier.base == self.snapshot.base;
             w.bool(same);
-            earlier.write_body(if same { self.snapshot.position } else { [0; 3] }, w);
+            earlier.write_body(&if same { Near::from(&self.snapshot) } else { Near::default() }, w);
         }
     }
 
@@ -105,8 +115,18 @@ impl ProxyUpdate {
     /// # Errors
     /// Returns a [`WireError`] if the input ends early or is not a valid update.
     pub fn read(tick: Tick, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Self::read_near(tick, |_| Near::default(), r)
+    }
+
+    /// Reads what [`write_near`](Self::write_near) wrote.
+    pub(crate) fn read_near(
+        tick: Tick,
+        expected: impl FnOnce(Tick) -> Near,
+        r: &mut BitReader<'_>,
+    ) -> Result<Self, WireError> {
         let newest = tick.offset(i32::from(r.signed_golomb(1)?));
-        let mut update = Self { snapshot: Snapshot::read_body(newest, [0; 3], r)?, ..Self::default() };
+        let snapshot = Snapshot::read_body(newest, &expected(newest), r)?;
+        let mut update = Self { snapshot, ..Self::default() };
         if !r.bool()? {
             return Ok(update);
         }
@@ -119,8 +139,8 @@ impl ProxyUpdate {
         }
         for slot in update.resent[..resent].iter_mut().chain(&mut update.knots[..knots]) {
             let tick = newest.offset(-i32::from(r.golomb(2)?));
-            let near = if r.bool()? { update.snapshot.position } else { [0; 3] };
-            *slot = Snapshot::read_body(tick, near, r)?;
+            let near = if r.bool()? { Near::from(&update.snapshot) } else { Near::default() };
+            *slot = Snapshot::read_body(tick, &near, r)?;
         }
         Ok(update)
     }
@@ -189,7 +209,8 @@ mod tests {
             velocity: [-4_095; 3],
             ..Snapshot::new(Tick(0), Vec3::splat(8_191.0), Vec3::ZERO)
         };
-        let far = Snapshot { position: odd.position.map(|v| -v), ..odd };
+        let arrival = Some(Arrival { velocity: [-4_095; 3], spin: Some(i16::MAX) });
+        let far = Snapshot { position: odd.position.map(|v| -v), velocity: [4_095; 3], arrival, ..odd };
         let full = ProxyUpdate::new(Snapshot { tick: Tick(30_000), ..odd }, &[far; MAX_PATH_KNOTS]);
         let full = full.resending(&ProxyUpdate::new(far, &[far; MAX_PATH_KNOTS]));
         let w = written(&full, Tick(0));
@@ -199,14 +220,14 @@ mod tests {
         for resent in 0..8 {
             let mut w = BitWriter::default();
             w.signed_golomb(0, 1);
-            at(9, 1.0).write_body([0; 3], &mut w);
+            at(9, 1.0).write_body(&Near::default(), &mut w);
             w.bool(true);
             w.bits(0, 2);
             w.bits(resent, 3);
             for _ in 0..resent {
                 w.golomb(3, 2);
                 w.bool(true);
-                at(6, 0.5).write_body(at(9, 1.0).position, &mut w);
+                at(6, 0.5).write_body(&Near::from(&at(9, 1.0)), &mut w);
             }
             let read = ProxyUpdate::read(Tick(9), &mut BitReader::new(&w.finish()));
             let count = read.map(|update| update.resent().len());

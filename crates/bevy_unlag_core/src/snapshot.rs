@@ -5,6 +5,8 @@ mod encoding;
 use bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use encoding::Near;
+
 use crate::{
     angle::{angle_to_units, units_to_angle},
     base_poses::{BaseView, heading},
@@ -23,7 +25,7 @@ pub const ACCELERATION_UNITS_PER_METRE: f32 = 2.0;
 pub const SPIN_UNITS_PER_TURN: f32 = 1024.0;
 
 /// Bits per position axis: ± 8,192 m.
-const POSITION_BITS: u32 = 24;
+pub(crate) const POSITION_BITS: u32 = 24;
 /// Bits per velocity axis: ± 128 m/s.
 const VELOCITY_BITS: u32 = 13;
 

@@ -7,6 +7,7 @@ mod shot;
 use bevy_unlag_core::{SnapshotAck, Tick};
 
 pub use facts::{Extra, HiddenNotice, Mark, RecordedCorrection, RecordedView};
+pub(crate) use publication::Trails;
 pub use publication::{Publication, Recipients};
 pub use shot::{RecordedHit, RecordedShot, RecordedVerdict, ShotOutcome};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bevy_unlag_core::{BitWriter, NetId, Tick};
+use bevy_unlag_core::{NetId, ProxyUpdate, Tick};
 
 use crate::{
     entry::{
@@ -199,13 +199,12 @@ impl MatchRecorder {
         }
     }
 
-    /// Records updates of pawns that were sent in the current tick: sorted by id, and encoded by
-    /// [`ProxyUpdate::write`](bevy_unlag_core::ProxyUpdate::write) relative to it. `sent` returns for a player which
+    /// Records updates of pawns that were sent in the current tick, sorted by id. `sent` returns for a player which
     /// updates it was sent, one flag each, the missing ones counting as not sent, and whether its bandwidth budget left
     /// any out.
     pub fn publish<'a, 's>(
         &mut self,
-        updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
+        updates: impl Iterator<Item = (NetId, &'a ProxyUpdate)>,
         sent: impl Fn(PlayerNumber) -> (&'s [bool], bool),
     ) {
         if self.is_open {

@@ -18,7 +18,7 @@ use crate::{
 
 /// Most ticks of a segment.
 pub const MAX_SEGMENT_TICKS: usize = 4_096;
-/// Most entries of a segment, updates of pawns included: a reader needs no more than about 20 MB for one.
+/// Most entries of a segment, updates of pawns included: a reader needs no more than about 30 MB for one.
 pub(crate) const MAX_SEGMENT_ENTRIES: usize = 40_000;
 
 /// Segment of a match. It begins with the players and pawns at its first tick.

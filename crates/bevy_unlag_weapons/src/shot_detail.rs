@@ -81,7 +81,12 @@ impl ShotDetail {
         write_unless(&self.cone.aim, &self.fire.aim(self.look), &mut w);
         w.golomb(self.cone.half_angle, 5);
         write_unless(&self.cone.up, &default(), &mut w);
-        write_unless(&self.up, &Vec3::Y, &mut w);
+        // With the signs of zeros.
+        let is_usual = self.up.to_array().map(f32::to_bits) == Vec3::Y.to_array().map(f32::to_bits);
+        w.bool(!is_usual);
+        if !is_usual {
+            self.up.write(&mut w);
+        }
         self.seed.write(&mut w);
         write_unless(&self.server_seed, &self.seed, &mut w);
         write_unless(&self.power, &0, &mut w);

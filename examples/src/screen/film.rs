@@ -23,6 +23,9 @@ struct Film {
 /// Takes pictures of the window until `seconds` have passed, then exits. Where frames are too rare for the rate, some
 /// pictures are later than they should be; slow motion helps.
 pub(super) fn add(app: &mut App, folder: PathBuf, seconds: f32) {
+    if let Err(error) = std::fs::create_dir_all(&folder) {
+        error!("--film {}: {error}", folder.display());
+    }
     let count = (f64::from(seconds) * RATE).clamp(1.0, 9_999.0) as u32;
     app.insert_resource(Film { folder, count, begun: 0, taken: 0 }).add_systems(Update, take_pictures);
 }

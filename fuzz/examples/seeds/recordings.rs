@@ -3,7 +3,7 @@
 use std::{fs, io};
 
 use bevy::math::Vec3;
-use bevy_unlag_core::{BitWriter, NetId, ProxyUpdate, Snapshot, SnapshotAck, Tick, ViewStamp, ViewTime};
+use bevy_unlag_core::{NetId, ProxyUpdate, Snapshot, SnapshotAck, Tick, ViewStamp, ViewTime};
 use bevy_unlag_record::{
     Extra, HiddenNotice, Mark, MatchRecorder, MoveRecorder, PlayerAck, PlayerNumber, RecordSetup,
     RecordedCorrection, RecordedHit, RecordedPawn, RecordedPlayer, RecordedShot, RecordedVerdict,
@@ -30,16 +30,14 @@ fn record(recorder: &mut MatchRecorder, ticks: u32) {
         };
         recorder.acks(&[PlayerAck { player: PlayerNumber(1), ack }]);
         if tick.0.is_multiple_of(3) {
-            let bits: Vec<(NetId, BitWriter)> = (0..2)
+            let updates: Vec<(NetId, ProxyUpdate)> = (0..2)
                 .map(|id| {
-                    let mut w = BitWriter::default();
                     let at = Snapshot::new(tick, Vec3::new(tick.0 as f32 * 0.1, 0.0, 1.0), Vec3::X * 6.4);
-                    ProxyUpdate::new(at, &[Snapshot { tick: tick.offset(-1), ..at }]).write(tick, &mut w);
-                    (NetId(id), w)
+                    (NetId(id), ProxyUpdate::new(at, &[Snapshot { tick: tick.offset(-1), ..at }]))
                 })
                 .collect();
             let sent: &[bool] = if tick.0.is_multiple_of(2) { &[false, true] } else { &[true, true] };
-            recorder.publish(bits.iter().map(|(id, bits)| (*id, bits)), |_| (sent, false));
+            recorder.publish(updates.iter().map(|(id, update)| (*id, update)), |_| (sent, false));
         }
         let time = ViewTime { tick: tick.offset(-9), fraction: 9 };
         let stamps = vec![

@@ -101,15 +101,28 @@ fn read_state_flags(r: &mut BitReader<'_>) -> Result<[bool; 3], WireError> {
     })
 }
 
+/// Position and velocity that the reader knows, and to which a snapshot is relative: zero, those of another snapshot
+/// in the same update and on the same base, or expected ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Near {
+    pub position: [i32; 3],
+    pub velocity: [i16; 3],
+}
+
+impl From<&Snapshot> for Near {
+    fn from(snapshot: &Snapshot) -> Self {
+        Self { position: snapshot.position, velocity: snapshot.velocity }
+    }
+}
+
 impl Snapshot {
-    /// Appends all fields but the tick. `near` is a position that the reader knows: the origin, or the
-    /// position of another snapshot in the same update and on the same base.
-    pub(crate) fn write_body(&self, near: [i32; 3], w: &mut BitWriter) {
+    /// Appends all fields but the tick.
+    pub(crate) fn write_body(&self, near: &Near, w: &mut BitWriter) {
         write_state_flags(w, [self.alive, self.grounded, self.falling]);
         w.bits(u32::from(self.teleports & 3), 2);
-        let off: [i32; 3] = core::array::from_fn(|i| self.position[i] - near[i]);
+        let off: [i32; 3] = core::array::from_fn(|i| self.position[i] - near.position[i]);
         write_axes(w, off, 5);
-        write_velocity(w, self.velocity);
+        write_velocity(w, core::array::from_fn(|i| self.velocity[i].saturating_sub(near.velocity[i])));
         w.bits(u32::from(self.yaw >> 4), 12);
         w.signed(i32::from(self.pitch.clamp(-64, 63)), 7);
         let optional_fields = self.optional_fields();
@@ -160,16 +173,20 @@ impl Snapshot {
     }
 
     /// Reads what [`write_body`](Self::write_body) wrote.
-    pub(crate) fn read_body(tick: Tick, near: [i32; 3], r: &mut BitReader<'_>) -> Result<Self, WireError> {
+    pub(crate) fn read_body(tick: Tick, near: &Near, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let [alive, grounded, falling] = read_state_flags(r)?;
         let teleports = r.bits(2)? as u8;
         let off = read_axes(r, 5, POSITION_BITS + 1)?;
         let bound = (1i32 << (POSITION_BITS - 1)) - 1;
-        let position: [i32; 3] = core::array::from_fn(|i| near[i] + off[i]);
+        let position: [i32; 3] = core::array::from_fn(|i| near.position[i] + off[i]);
         if position.iter().any(|v| v.abs() > bound) {
             return Err(WireError::Invalid);
         }
-        let velocity = read_velocity(r)?;
+        let off = read_velocity(r)?;
+        let velocity: [i16; 3] = core::array::from_fn(|i| near.velocity[i] + off[i]);
+        if velocity.iter().any(|v| v.abs() >= 1 << (VELOCITY_BITS - 1)) {
+            return Err(WireError::Invalid);
+        }
         let yaw = (r.bits(12)? << 4) as u16;
         let pitch = r.signed(7)? as i8;
         let mut snapshot = Self {
@@ -225,9 +242,10 @@ mod tests {
 
     fn round_trip(snapshot: Snapshot) -> (Result<Snapshot, WireError>, usize) {
         let mut w = BitWriter::default();
-        snapshot.write_body([5, -7, 9], &mut w);
+        let near = Near { position: [5, -7, 9], ..default() };
+        snapshot.write_body(&near, &mut w);
         let bits = w.len_bits();
-        (Snapshot::read_body(snapshot.tick, [5, -7, 9], &mut BitReader::new(&w.finish())), bits)
+        (Snapshot::read_body(snapshot.tick, &near, &mut BitReader::new(&w.finish())), bits)
     }
 
     #[test]
@@ -261,10 +279,11 @@ mod tests {
 
     #[test]
     fn arbitrary_bits_are_rejected_or_give_bounded_values() {
+        let near = Near { position: [8_000_000; 3], velocity: [4_095; 3] };
         for seed in 0..4_000u32 {
             let bytes: Vec<u8> =
                 (0..40u32).map(|i| ((seed * 40 + i).wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-            if let Ok(snapshot) = Snapshot::read_body(Tick(0), [8_000_000; 3], &mut BitReader::new(&bytes)) {
+            if let Ok(snapshot) = Snapshot::read_body(Tick(0), &near, &mut BitReader::new(&bytes)) {
                 assert!(snapshot.position().abs().max_element() < 8_192.0);
                 assert!(snapshot.arrival_velocity().is_finite());
             }

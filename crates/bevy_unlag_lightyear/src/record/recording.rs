@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::PathBuf};
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
-use bevy_unlag_core::{BitWriter, NetId, SimulationRate, Tick};
+use bevy_unlag_core::{NetId, ProxyUpdate, SimulationRate, Tick};
 use bevy_unlag_record::{
     Extra, HiddenNotice, MatchRecorder, PlayerNumber, RecorderConfig, RecorderStats, Roster,
 };
@@ -177,7 +177,7 @@ impl MatchRecording {
     }
 
     /// Records the updates of a frame, for the links that were noted.
-    pub(crate) fn publish<'a>(&mut self, updates: impl Iterator<Item = (NetId, &'a BitWriter)>) {
+    pub(crate) fn publish<'a>(&mut self, updates: impl Iterator<Item = (NetId, &'a ProxyUpdate)>) {
         if let Some(recorder) = &mut self.recorder {
             let rows = &self.rows;
             recorder.publish(updates, |player| rows.of(player));

@@ -243,7 +243,7 @@ fn publish(
     }
     #[cfg(feature = "record")]
     if let Some(recording) = recording.as_mut().filter(|_| !due.is_empty()) {
-        recording.publish(due.iter().map(|due| (due.id, &due.bits)));
+        recording.publish(due.iter().map(|due| (due.id, &due.update)));
     }
     if is_new_tick {
         spare.extend(repeated.drain(..).map(|one| one.bits));

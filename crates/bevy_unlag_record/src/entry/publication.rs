@@ -1,13 +1,18 @@
 //! Updates of pawns as the server sent them, and to whom.
 
-use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxyUpdate, Tick, WireError};
+use std::collections::BTreeMap;
+
+use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxyUpdate, Tick, UpdateTrail, WireError};
 
 use crate::roster::{PlayerNumber, Roster};
 
 /// Most updates in one publication.
 pub(crate) const MAX_UPDATES: usize = 1_024;
 
-/// Updates of pawns that the server sent in one tick, bit for bit, and who was sent them.
+/// Earlier updates of the pawns in a segment, to which the next ones are relative.
+pub(crate) type Trails = BTreeMap<NetId, UpdateTrail>;
+
+/// Updates of pawns that the server sent in one tick, and who was sent them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Publication {
     /// Updates in the order of their pawns' ids.
@@ -43,17 +48,18 @@ impl Publication {
         })
     }
 
-    /// Appends a publication: updates that were encoded relative to the tick of the entry, sorted by id, and for
-    /// each player of the roster which of them it was sent, and whether its bandwidth budget left any out.
+    /// Appends a publication of the tick `base`: updates, sorted by id, and for each player of the roster which of them
+    /// it was sent, and whether its bandwidth budget left any out. Leaves the ids of the updates, and their indices.
     pub(crate) fn write<'a, 's>(
-        updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
+        base: Tick,
+        updates: impl Iterator<Item = (NetId, &'a ProxyUpdate)>,
         roster: &Roster,
         sent: impl Fn(PlayerNumber) -> (&'s [bool], bool),
-        ids: &mut Vec<(NetId, usize)>,
+        (trails, ids): (&mut Trails, &mut Vec<(NetId, usize)>),
         w: &mut BitWriter,
     ) {
         ids.clear();
-        for (at, (id, bits)) in updates.take(MAX_UPDATES).enumerate() {
+        for (at, (id, update)) in updates.take(MAX_UPDATES).enumerate() {
             let skipped = match ids.last() {
                 // Of two updates with the same id the first is used.
                 Some((last, _)) if *last >= id => continue,
@@ -62,7 +68,7 @@ impl Publication {
             };
             w.bool(true);
             w.golomb(skipped, 0);
-            w.append(bits);
+            trails.entry(id).or_default().write(update, base, w);
             ids.push((id, at));
         }
         w.bool(false);
@@ -78,7 +84,12 @@ impl Publication {
         }
     }
 
-    pub(crate) fn read(base: Tick, roster: &Roster, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+    pub(crate) fn read(
+        base: Tick,
+        roster: &Roster,
+        trails: &mut Trails,
+        r: &mut BitReader<'_>,
+    ) -> Result<Self, WireError> {
         let mut updates: Vec<(NetId, ProxyUpdate)> = Vec::new();
         while r.bool()? {
             if updates.len() == MAX_UPDATES {
@@ -87,7 +98,7 @@ impl Publication {
             let step = u32::from(r.golomb(0)?);
             let id = updates.last().map_or(step, |(last, _)| u32::from(last.0) + 1 + step);
             let id = NetId(u16::try_from(id).map_err(|_| WireError::Invalid)?);
-            updates.push((id, ProxyUpdate::read(base, r)?));
+            updates.push((id, trails.entry(id).or_default().read(base, r)?));
         }
         let recipients = roster.players().map(|player| {
             let sent = if r.bool()? {

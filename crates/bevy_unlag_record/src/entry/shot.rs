@@ -36,7 +36,7 @@ pub struct RecordedShot {
     pub clamped: bool,
     /// Verdict.
     pub outcome: ShotOutcome,
-    /// Further data by which the weapons crate resolves it again.
+    /// Further data by which the weapons crate resolves it again: `shot_detail` of the glue reads it.
     pub detail: Vec<u8>,
 }
 
@@ -198,7 +198,10 @@ const EYE_BITS: u32 = 21;
 /// Appends an eye position. Most are the shooter's, at the resolution of the wire.
 fn write_eye(eye: Vec3, w: &mut BitWriter) {
     let units = (eye * EYE_UNITS).as_ivec3();
-    let is_exact = units.as_vec3() / EYE_UNITS == eye && units.abs().max_element() < 1 << (EYE_BITS - 1);
+    let most = (1 << (EYE_BITS - 1)) - 1;
+    let is_exact = is_same(units.as_vec3() / EYE_UNITS, eye)
+        && units.cmpge(IVec3::splat(-most)).all()
+        && units.cmple(IVec3::splat(most)).all();
     w.bool(!is_exact);
     if is_exact {
         units.to_array().into_iter().for_each(|axis| w.signed(axis, EYE_BITS));
@@ -218,7 +221,7 @@ fn read_eye(r: &mut BitReader<'_>) -> Result<Vec3, WireError> {
 /// Appends a direction. Most are those of a heading and a pitch in whole units.
 fn write_direction(direction: Vec3, w: &mut BitWriter) {
     let (yaw, pitch) = look_angles(direction);
-    let is_exact = look_direction(yaw, pitch) == direction;
+    let is_exact = is_same(look_direction(yaw, pitch), direction);
     w.bool(!is_exact);
     if is_exact {
         yaw.write(w);
@@ -230,6 +233,11 @@ fn write_direction(direction: Vec3, w: &mut BitWriter) {
 
 fn read_direction(r: &mut BitReader<'_>) -> Result<Vec3, WireError> {
     if r.bool()? { Vec3::read(r) } else { Ok(look_direction(u16::read(r)?, i16::read(r)?)) }
+}
+
+/// Returns whether two vectors have the same bits, the signs of zeros included.
+fn is_same(a: Vec3, b: Vec3) -> bool {
+    a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits)
 }
 
 /// Appends a vector that a reader accepts: one that is not finite becomes zero.
@@ -246,5 +254,51 @@ impl RecordedVerdict {
 
     pub(crate) fn read(base: Tick, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         Ok(Self { shooter: NetId::read(r)?, shot: read_tick(base, 5, r)?, outcome: ShotOutcome::read(r)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(shot: &RecordedShot) -> (RecordedShot, usize) {
+        let mut w = BitWriter::default();
+        shot.write(Tick(100), &mut w);
+        let bits = w.len_bits();
+        (RecordedShot::read(Tick(100), &mut BitReader::new(&w.finish())).expect("written above"), bits)
+    }
+
+    #[test]
+    fn shots_are_exact_to_the_bit_and_usual_ones_small() {
+        let claimed = RecordedView { own: Tick(97), time: ViewTime::at(Tick(90)), ..RecordedView::default() };
+        let usual = RecordedShot {
+            shooter: NetId(3),
+            shot: Tick(97),
+            arrived: Tick(100),
+            used: Some(claimed.time),
+            claimed: Some(claimed.clone()),
+            eye: Vec3::new(-12.5, 1.6328125, 8_192.0 - 0.007_812_5),
+            direction: look_direction(40_000, -900),
+            ..RecordedShot::default()
+        };
+        let (read, bits) = round_trip(&usual);
+        assert_eq!(read, usual);
+        assert!(bits <= 30 * 8, "{bits} bits");
+        let of = |eye: Vec3, direction: Vec3| RecordedShot { eye, direction, ..usual.clone() };
+        for shot in [
+            of(Vec3::new(0.1, -0.0, 1e-30), Vec3::NEG_Z),
+            of(Vec3::splat(-8_192.0), Vec3::new(-0.0, -1.0, 0.0)),
+            of(Vec3::new(-16_777_216.0, f32::MAX, f32::MIN), Vec3::new(1e-9, 1.0, 0.0)),
+            RecordedShot { used: None, ..usual.clone() },
+            RecordedShot { claimed: None, ..usual.clone() },
+            RecordedShot { claimed: Some(RecordedView { own: Tick(3), ..claimed }), ..usual.clone() },
+        ] {
+            let (read, _) = round_trip(&shot);
+            assert_eq!(read, shot);
+            assert!(is_same(read.eye, shot.eye) && is_same(read.direction, shot.direction), "{read:?}");
+        }
+        // A reader accepts no other numbers.
+        let (read, _) = round_trip(&of(Vec3::splat(f32::NAN), Vec3::splat(f32::INFINITY)));
+        assert_eq!((read.eye, read.direction), (Vec3::ZERO, Vec3::ZERO));
     }
 }

@@ -6,7 +6,7 @@ use super::{MAX_SEGMENT_ENTRIES, MAX_SEGMENT_TICKS, Segment, SegmentSizes, acks:
 use crate::{
     entry::{
         Entry, EntryKind, Extra, HiddenNotice, Mark, Publication, RecordedCorrection, RecordedShot,
-        RecordedTick, RecordedVerdict, RecordedView,
+        RecordedTick, RecordedVerdict, RecordedView, Trails,
     },
     moves,
     roster::{Roster, RosterChange},
@@ -20,6 +20,7 @@ pub(super) fn read(r: &mut BitReader<'_>, sizes: &mut SegmentSizes) -> Result<Se
         tick: first,
         roster: roster.clone(),
         guesses: AckGuesses::default(),
+        trails: Trails::default(),
         left: MAX_SEGMENT_ENTRIES,
     };
     let mut ticks = vec![RecordedTick { tick: first, entries: Vec::new() }];
@@ -27,7 +28,10 @@ pub(super) fn read(r: &mut BitReader<'_>, sizes: &mut SegmentSizes) -> Result<Se
         let begin = r.bits_read();
         let kind = EntryKind::from_bits(r.bits(EntryKind::BITS)?).ok_or(WireError::Invalid)?;
         match kind {
-            EntryKind::End => break,
+            EntryKind::End => {
+                sizes.add(kind, r.bits_read() - begin);
+                break;
+            }
             EntryKind::NextTick => {
                 if ticks.len() == MAX_SEGMENT_TICKS {
                     return Err(WireError::Invalid);
@@ -54,6 +58,7 @@ struct Reader {
     tick: Tick,
     roster: Roster,
     guesses: AckGuesses,
+    trails: Trails,
     /// Entries that are still allowed.
     left: usize,
 }
@@ -69,7 +74,7 @@ impl Reader {
                 Entry::Roster(change)
             }
             EntryKind::Publication => {
-                let publication = Publication::read(tick, &self.roster, r)?;
+                let publication = Publication::read(tick, &self.roster, &mut self.trails, r)?;
                 self.spend(publication.updates.len() + publication.recipients.len() / 8)?;
                 Entry::Publication(publication)
             }

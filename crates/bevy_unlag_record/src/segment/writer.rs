@@ -1,12 +1,12 @@
 //! Encoder of segments.
 
-use bevy_unlag_core::{BitWriter, NetId, Tick, Wire};
+use bevy_unlag_core::{BitWriter, NetId, ProxyUpdate, Tick, Wire};
 
 use super::{MAX_SEGMENT_ENTRIES, MAX_SEGMENT_TICKS, acks::AckGuesses};
 use crate::{
     entry::{
         EntryKind, Extra, HiddenNotice, Mark, PlayerAck, Publication, RecordedCorrection, RecordedShot,
-        RecordedVerdict, RecordedView,
+        RecordedVerdict, RecordedView, Trails,
     },
     moves::TrackWriter,
     roster::{PlayerNumber, Roster, RosterChange},
@@ -21,6 +21,7 @@ pub(crate) struct SegmentWriter {
     ticks: usize,
     entries: usize,
     guesses: AckGuesses,
+    trails: Trails,
     tracks: Vec<TrackWriter>,
     /// Buffers of tracks of earlier segments.
     spare: Vec<TrackWriter>,
@@ -34,6 +35,7 @@ impl SegmentWriter {
         self.w.clear();
         (self.first, self.tick, self.ticks, self.entries) = (tick, tick, 1, 0);
         self.guesses.clear();
+        self.trails.clear();
         self.spare.append(&mut self.tracks);
         tick.write(&mut self.w);
         roster.write(&mut self.w);
@@ -88,12 +90,13 @@ impl SegmentWriter {
 
     pub fn publication<'a, 's>(
         &mut self,
-        updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
+        updates: impl Iterator<Item = (NetId, &'a ProxyUpdate)>,
         roster: &Roster,
         sent: impl Fn(PlayerNumber) -> (&'s [bool], bool),
     ) {
         self.kind(EntryKind::Publication);
-        Publication::write(updates, roster, sent, &mut self.ids, &mut self.w);
+        let context = (&mut self.trails, &mut self.ids);
+        Publication::write(self.tick, updates, roster, sent, context, &mut self.w);
         self.entries += self.ids.len();
     }
 

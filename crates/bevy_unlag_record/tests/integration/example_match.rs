@@ -6,9 +6,7 @@ use std::{
 };
 
 use bevy::prelude::*;
-use bevy_unlag_core::{
-    BitWriter, NetId, ProxySmoothing, ProxyUpdate, Snapshot, SnapshotAck, Tick, ViewStamp, ViewTime,
-};
+use bevy_unlag_core::{NetId, ProxySmoothing, ProxyUpdate, Snapshot, SnapshotAck, Tick, ViewStamp, ViewTime};
 use bevy_unlag_record::*;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
@@ -172,16 +170,13 @@ impl ExampleMatch {
     }
 
     fn publish(&mut self) {
-        let updates: Vec<(NetId, ProxyUpdate, BitWriter)> = (0..self.players)
+        let updates: Vec<(NetId, ProxyUpdate)> = (0..self.players)
             .map(|number| {
                 let id = NetId(number * 3);
                 let knot = Self::snapshot(id, self.tick.offset(-1));
                 let knots = [knot];
                 let knots = if self.rng.random_bool(0.1) { &knots[..] } else { &[] };
-                let update = ProxyUpdate::new(Self::snapshot(id, self.tick), knots);
-                let mut bits = BitWriter::default();
-                update.write(self.tick, &mut bits);
-                (id, update, bits)
+                (id, ProxyUpdate::new(Self::snapshot(id, self.tick), knots))
             })
             .collect();
         // Now and then a player is sent only some of them.
@@ -193,7 +188,7 @@ impl ExampleMatch {
             .map(|player| (0..updates.len()).map(|at| is_sent(PlayerNumber(player), at)).collect())
             .collect();
         let sent = |player: PlayerNumber| (&flags[usize::from(player.0)][..], Some(player.0) == scarce);
-        self.recorder.publish(updates.iter().map(|(id, _, bits)| (*id, bits)), sent);
+        self.recorder.publish(updates.iter().map(|(id, update)| (*id, update)), sent);
         let recipients = (0..self.players).map(PlayerNumber).map(|player| {
             let flags: Vec<bool> = (0..updates.len()).map(|at| is_sent(player, at)).collect();
             let all_but_own =
@@ -208,10 +203,7 @@ impl ExampleMatch {
                 },
             )
         });
-        self.expect(Entry::Publication(Publication {
-            recipients: recipients.collect(),
-            updates: updates.iter().map(|(id, update, _)| (*id, *update)).collect(),
-        }));
+        self.expect(Entry::Publication(Publication { recipients: recipients.collect(), updates }));
     }
 
     fn rare_entries(&mut self) {
