@@ -93,7 +93,7 @@ mod tests {
         assert!(bits * 10 < alone * 6, "{bits} of {alone} bits");
         // A teleport to the edge, another base, a repetition, and a jump back in time.
         let far = Vec3::new(-8_191.0, 8_191.0, 8_191.0);
-        let edge = Snapshot { velocity: [4_095, -4_095, 4_095], ..Snapshot::new(Tick(500), far, Vec3::ZERO) };
+        let edge = Snapshot { velocity: [4_095, -4_095, 4_095], ..Snapshot::new(Tick(470), far, Vec3::ZERO) };
         let back = Snapshot { position: edge.position.map(|v| -v), velocity: [-4_095; 3], ..edge };
         let based = Snapshot { base: 3, ..at(503, -2.0) };
         run.extend([edge.into(), back.into(), ProxyUpdate::new(based, &[edge, back]), at(3, 0.0).into()]);
@@ -132,6 +132,6 @@ mod tests {
                 read += 1;
             }
         }
-        assert!(read > 1_000, "{read}");
+        assert!(read > 500, "{read}");
     }
 }
