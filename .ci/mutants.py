@@ -329,29 +329,34 @@ def prepare():
     return kept
 
 
-def run(results, mutants, outcome_of):
-    """Adds the outcome of each mutant to a file. One that is there already is left out."""
-    results = out / f"{results}.tsv"
+def left(kept, name):
+    """The mutants that have no result in a file yet."""
+    results = out / f"{name}.tsv"
     done = {line.split("\t")[2] for line in results.read_text().splitlines()} if results.exists() else set()
-    for mutant in mutants:
-        if mutant["name"] in done:
-            continue
-        began = time.monotonic()
-        outcome = outcome_of(mutant["number"])
-        line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
-        print(line, flush=True)
-        with results.open("a") as file:
-            file.write(line + "\n")
+    return [mutant for mutant in kept[name] if mutant["name"] not in done]
+
+
+def run(results, mutant, outcome_of):
+    """Adds the outcome of a mutant to a file."""
+    began = time.monotonic()
+    outcome = outcome_of(mutant["number"])
+    line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
+    print(line, flush=True)
+    with (out / f"{results}.tsv").open("a") as file:
+        file.write(line + "\n")
 
 
 def main():
     kept = prepare()
     built = executables()
-    for mutant in kept["stated"]:
+    for mutant in left(kept, "stated"):
         package, target, test = mutant["tests"]
         tests = Tests(test, [(*found, test) for found in built[package, target]])
-        run("stated", [mutant], lambda n: {None: "endless", False: "caught", True: "missed"}[tests.pass_with(n)])
+        run("stated", mutant, lambda n: {None: "endless", False: "caught", True: "missed"}[tests.pass_with(n)])
     for crate in CRATES:
+        mutants = left(kept, crate)
+        if not mutants:
+            continue
         own = Tests(crate, [found for (folder, _), all_of in built.items() if folder == crate for found in all_of])
         filters = [f"{name}::" for name in SCENARIOS[crate].split()]
         scenarios = Tests(f"{crate} over netcode", [(*found, *filters) for found in built["tests", "scenarios"]])
@@ -361,7 +366,8 @@ def main():
             over_netcode = {None: "endless", False: "caught by scenarios", True: "missed"}
             return found or over_netcode[scenarios.pass_with(number)]
 
-        run(crate, kept[crate], outcome)
+        for mutant in mutants:
+            run(crate, mutant, outcome)
 
 
 main()

@@ -5,7 +5,7 @@ use std::{fs::File, io::BufReader, path::Path};
 use bevy_unlag::{
     core::{NetId, Tick},
     record::{
-        FileEnd, IndexedShot, MatchIndex, PlaybackMarkKind, RecordError, RecordSetup, Recording, Segment,
+        FileEnd, IndexedShot, MatchIndex, PlaybackMarkKind, RecordError, RecordSetup, Recording,
         SegmentSizes, ShotOutcome,
     },
 };
@@ -111,8 +111,7 @@ fn bytes_by_kind(recording: &mut Recording<BufReader<File>>) -> Map<String, Valu
     let mut sizes = SegmentSizes::default();
     for index in 0..recording.segments().len() {
         // Damaged ones are counted as missing.
-        let content = recording.content(index).ok().and_then(|content| Segment::sizes(&content).ok());
-        content.into_iter().for_each(|of_segment| sizes += of_segment);
+        recording.sizes(index).into_iter().for_each(|of_segment| sizes += of_segment);
     }
     sizes.iter().map(|(name, bits)| (name.to_owned(), json!(bits.div_ceil(8)))).collect()
 }

@@ -15,7 +15,7 @@ use crate::{
     error::RecordError,
     roster::PlayerNumber,
     screen::PlayerScreen,
-    segment::Segment,
+    segment::{Segment, SegmentSizes},
     setup::RecordSetup,
 };
 
@@ -181,6 +181,16 @@ impl<R: Read + Seek> Recording<R> {
             return Err(damaged);
         }
         Ok(content)
+    }
+
+    /// Returns what a segment consists of, by its index.
+    ///
+    /// # Errors
+    /// The same as [`segment`](Self::segment).
+    pub fn sizes(&mut self, index: usize) -> Result<SegmentSizes, RecordError> {
+        let content = self.content(index)?;
+        let offset = self.segments.get(index).map_or(0, |place| place.offset);
+        Segment::sizes(&content).map_err(|_| RecordError::Damaged { offset })
     }
 
     /// Reads the segments that cover the ticks from `from` to `to`, oldest first. Damaged ones are left out.

@@ -45,7 +45,7 @@ impl Segment {
     ///
     /// # Errors
     /// The same as [`from_content`](Self::from_content).
-    pub fn sizes(content: &[u8]) -> Result<SegmentSizes, WireError> {
+    pub(crate) fn sizes(content: &[u8]) -> Result<SegmentSizes, WireError> {
         let mut sizes = SegmentSizes::default();
         reader::read(&mut BitReader::new(content), &mut sizes).map(|_| sizes)
     }

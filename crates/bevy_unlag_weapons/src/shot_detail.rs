@@ -3,10 +3,15 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError, wire_format};
 use bevy_unlag_rewind::StampOverride;
 
-use crate::{aim::Aim, fire_input::FireInput, spread::SpreadCone, weapon_extension::PredictedShot};
+use crate::{
+    aim::Aim,
+    fire_input::FireInput,
+    spread::{SpreadCone, UpFormat},
+    weapon_extension::PredictedShot,
+};
 
 /// What the verdict on a shot depends on beside its eye, its claimed view and the pawns: the move of the shot, and the
 /// view at which the server resolved it.
@@ -78,18 +83,13 @@ impl ShotDetail {
         write_number(self.number.into(), &mut w);
         self.fire.write(&mut w);
         self.look.write(&mut w);
-        write_unless(&self.cone.aim, &self.fire.aim(self.look), &mut w);
+        self.cone.aim.write_delta(&self.fire.aim(self.look), &mut w);
         w.golomb(self.cone.half_angle, 5);
-        write_unless(&self.cone.up, &default(), &mut w);
-        // With the signs of zeros.
-        let is_usual = self.up.to_array().map(f32::to_bits) == Vec3::Y.to_array().map(f32::to_bits);
-        w.bool(!is_usual);
-        if !is_usual {
-            self.up.write(&mut w);
-        }
+        wire_format::WireFormat::write(&UpFormat, &self.cone.up, &mut w);
+        self.up.write_delta(&Vec3::Y, &mut w);
         self.seed.write(&mut w);
-        write_unless(&self.server_seed, &self.seed, &mut w);
-        write_unless(&self.power, &0, &mut w);
+        self.server_seed.write_delta(&self.seed, &mut w);
+        self.power.write_delta(&0, &mut w);
         w.bool(self.is_blind);
         w.bool(self.view.is_some());
         if let Some(view) = &self.view {
@@ -107,12 +107,13 @@ impl ShotDetail {
         let r = &mut BitReader::new(bytes);
         let number = u32::try_from(read_number(r)?).map_err(|_| WireError::Invalid)?;
         let (fire, look) = (FireInput::read(r)?, Aim::read(r)?);
-        let aim = read_unless(&fire.aim(look), r)?;
-        let cone = SpreadCone { aim, half_angle: r.golomb(5)?, up: read_unless(&default(), r)? };
-        let up = read_unless(&Vec3::Y, r)?;
+        let aim = Aim::read_delta(&fire.aim(look), r)?;
+        let cone =
+            SpreadCone { aim, half_angle: r.golomb(5)?, up: wire_format::WireFormat::read(&UpFormat, r)? };
+        let up = Vec3::read_delta(&Vec3::Y, r)?;
         let seed = u16::read(r)?;
-        let server_seed = read_unless(&seed, r)?;
-        let (power, is_blind) = (read_unless(&0, r)?, r.bool()?);
+        let server_seed = u16::read_delta(&seed, r)?;
+        let (power, is_blind) = (u8::read_delta(&0, r)?, r.bool()?);
         let view = if r.bool()? { Some(UsedView::read(&fire, times, r)?) } else { None };
         Ok(Self { number, fire, look, cone, up, seed, server_seed, power, view, is_blind })
     }
@@ -120,7 +121,7 @@ impl ShotDetail {
 
 impl UsedView {
     fn write(&self, fire: &FireInput, times: &ShotTimes, w: &mut BitWriter) {
-        write_unless(&self.bases, &fire.bases_time(times.own).unwrap_or_default(), w);
+        self.bases.write_delta(&fire.bases_time(times.own).unwrap_or_default(), w);
         let is_usual = times.seen.is_some_and(|seen| fire.named_at(seen).eq(self.overrides.iter().copied()));
         w.bool(is_usual);
         if !is_usual {
@@ -142,7 +143,7 @@ impl UsedView {
 
     fn read(fire: &FireInput, times: &ShotTimes, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let time = times.used.ok_or(WireError::Invalid)?;
-        let bases = read_unless(&fire.bases_time(times.own).unwrap_or_default(), r)?;
+        let bases = ViewTime::read_delta(&fire.bases_time(times.own).unwrap_or_default(), r)?;
         let overrides = if r.bool()? {
             times.seen.map(|seen| fire.named_at(seen).collect()).unwrap_or_default()
         } else {
@@ -156,18 +157,6 @@ impl UsedView {
         let round_trip = if r.bool()? { Some(Duration::from_nanos(read_number(r)?)) } else { None };
         Ok(Self { time, bases, overrides, queued_ticks, round_trip })
     }
-}
-
-/// Appends a value: one bit if it is the usual one.
-fn write_unless<T: Wire + PartialEq>(value: &T, usual: &T, w: &mut BitWriter) {
-    w.bool(value != usual);
-    if value != usual {
-        value.write(w);
-    }
-}
-
-fn read_unless<T: Wire + Copy>(usual: &T, r: &mut BitReader<'_>) -> Result<T, WireError> {
-    if r.bool()? { T::read(r) } else { Ok(*usual) }
 }
 
 /// Appends a number as the number of its bits, and those.

@@ -25,7 +25,7 @@ pub struct SpreadCone {
 }
 
 /// Form of an up direction that is usually +Y.
-struct UpFormat;
+pub(crate) struct UpFormat;
 
 impl WireFormat<Up> for UpFormat {
     fn write(&self, up: &Up, w: &mut BitWriter) {

@@ -197,52 +197,33 @@ const EYE_BITS: u32 = 21;
 
 /// Appends an eye position. Most are the shooter's, at the resolution of the wire.
 fn write_eye(eye: Vec3, w: &mut BitWriter) {
-    let units = (eye * EYE_UNITS).as_ivec3();
-    let most = (1 << (EYE_BITS - 1)) - 1;
-    let is_exact = is_same(units.as_vec3() / EYE_UNITS, eye)
-        && units.cmpge(IVec3::splat(-most)).all()
-        && units.cmple(IVec3::splat(most)).all();
-    w.bool(!is_exact);
-    if is_exact {
-        units.to_array().into_iter().for_each(|axis| w.signed(axis, EYE_BITS));
-    } else {
-        write_vec(eye, w);
-    }
+    let (eye, most) = (finite(eye), IVec3::splat((1 << (EYE_BITS - 1)) - 1));
+    let units = (eye * EYE_UNITS).as_ivec3().clamp(-most, most);
+    units.to_array().into_iter().for_each(|axis| w.signed(axis, EYE_BITS));
+    eye.write_delta(&(units.as_vec3() / EYE_UNITS), w);
 }
 
 fn read_eye(r: &mut BitReader<'_>) -> Result<Vec3, WireError> {
-    if r.bool()? {
-        return Vec3::read(r);
-    }
     let [x, y, z] = [r.signed(EYE_BITS)?, r.signed(EYE_BITS)?, r.signed(EYE_BITS)?];
-    Ok(IVec3::new(x, y, z).as_vec3() / EYE_UNITS)
+    Vec3::read_delta(&(IVec3::new(x, y, z).as_vec3() / EYE_UNITS), r)
 }
 
 /// Appends a direction. Most are those of a heading and a pitch in whole units.
 fn write_direction(direction: Vec3, w: &mut BitWriter) {
+    let direction = finite(direction);
     let (yaw, pitch) = look_angles(direction);
-    let is_exact = is_same(look_direction(yaw, pitch), direction);
-    w.bool(!is_exact);
-    if is_exact {
-        yaw.write(w);
-        pitch.write(w);
-    } else {
-        write_vec(direction, w);
-    }
+    yaw.write(w);
+    pitch.write(w);
+    direction.write_delta(&look_direction(yaw, pitch), w);
 }
 
 fn read_direction(r: &mut BitReader<'_>) -> Result<Vec3, WireError> {
-    if r.bool()? { Vec3::read(r) } else { Ok(look_direction(u16::read(r)?, i16::read(r)?)) }
+    Vec3::read_delta(&look_direction(u16::read(r)?, i16::read(r)?), r)
 }
 
-/// Returns whether two vectors have the same bits, the signs of zeros included.
-fn is_same(a: Vec3, b: Vec3) -> bool {
-    a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits)
-}
-
-/// Appends a vector that a reader accepts: one that is not finite becomes zero.
-fn write_vec(value: Vec3, w: &mut BitWriter) {
-    if value.is_finite() { value } else { Vec3::ZERO }.write(w);
+/// Returns a vector that a reader accepts: zero for one that is not finite.
+fn finite(value: Vec3) -> Vec3 {
+    if value.is_finite() { value } else { Vec3::ZERO }
 }
 
 impl RecordedVerdict {
@@ -295,7 +276,10 @@ mod tests {
         ] {
             let (read, _) = round_trip(&shot);
             assert_eq!(read, shot);
-            assert!(is_same(read.eye, shot.eye) && is_same(read.direction, shot.direction), "{read:?}");
+            // The signs of zeros as well.
+            let bits =
+                |shot: &RecordedShot| [shot.eye, shot.direction].map(|v| v.to_array().map(f32::to_bits));
+            assert_eq!(bits(&read), bits(&shot));
         }
         // A reader accepts no other numbers.
         let (read, _) = round_trip(&of(Vec3::splat(f32::NAN), Vec3::splat(f32::INFINITY)));

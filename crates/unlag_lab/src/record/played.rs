@@ -8,7 +8,7 @@ use std::{
 
 use bevy_unlag::{
     net::{Bandwidth, MatchRecording, RecordPlugin},
-    record::{Recording, Segment, SegmentSizes},
+    record::{Recording, SegmentSizes},
 };
 
 use super::poses::{self, DrawnPoses};
@@ -93,8 +93,7 @@ impl Played {
         let raw: u64 = recording.segments().iter().map(|place| u64::from(place.header.raw_bytes)).sum();
         let mut sizes = SegmentSizes::default();
         for index in 0..recording.segments().len() {
-            let content = recording.content(index).map_err(|error| error.to_string())?;
-            sizes += Segment::sizes(&content).map_err(|error| format!("segment {index}: {error:?}"))?;
+            sizes += recording.sizes(index).map_err(|error| error.to_string())?;
         }
         let mut parts: Vec<_> = sizes.iter().filter(|(_, bits)| *bits > 0).collect();
         parts.sort_by_key(|(_, bits)| core::cmp::Reverse(*bits));
