@@ -283,7 +283,7 @@ fn players_fight_over_a_bad_link() -> Promise {
     let client = |app: &mut App| {
         app.add_plugins((InputPlugin, crate::client, fighter));
     };
-    // Players live on: shots of a player who has died and does not know yet are refused.
+    // Players live on: shots of a player who has died are refused after the trade window.
     let server = |app: &mut App| {
         app.add_plugins(crate::server).add_systems(
             FixedFirst,

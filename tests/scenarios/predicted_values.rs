@@ -118,7 +118,7 @@ fn set_hat(app: &mut App, hat: Hat) {
 fn predicted_value_never_flickers_and_reverts_once_when_refused() {
     let mut game = TestMatch::new(false);
     let (id, mut wanted, mut wrong, mut others) = (game.id, Hat(0), 0u32, Vec::new());
-    for step in 0..6_000u32 {
+    for step in 0..3_000u32 {
         // Several changes per tick and per round trip.
         if step % 97 < 12 && step % 2 == 0 || step % 41 == 0 {
             wanted = Hat((step / 2 % 6) as u8);
@@ -129,9 +129,9 @@ fn predicted_value_never_flickers_and_reverts_once_when_refused() {
         wrong += u32::from(hat(&mut game.server, id) != Some(wanted));
         others.extend(hat(&mut game.clients[1], id));
     }
-    assert!(wrong > 2_000, "the server's value differs in only {wrong} frames: the test shows nothing");
+    assert!(wrong > 1_000, "the server's value differs in only {wrong} frames: the test shows nothing");
     others.dedup();
-    assert!(others.len() > 50, "the other client saw only {} changes", others.len());
+    assert!(others.len() > 25, "the other client saw only {} changes", others.len());
     game.run(200);
     for app in game.clients.iter_mut().chain([&mut game.server]) {
         assert_eq!(hat(app, id), Some(wanted));

@@ -57,7 +57,7 @@ fn remote_pawns_move_smoothly_within_5_cm_of_the_server_on_bad_links() {
         let mut all = Report::default();
         for seed in [1, 2] {
             let mut game = start_tour(3, preset(name), seed);
-            game.run(seconds(30.0));
+            game.run(seconds(18.0));
             all.merge(overall_report(&mut game));
         }
         println!("{name}: {all}");
@@ -87,7 +87,7 @@ fn bursts_of_exactly_8_lost_packets_freeze_no_pawn_for_150_ms() {
                 }
             }
         };
-        for burst in 0..24 {
+        for burst in 0..14 {
             let down = burst % 2 == 0;
             let before = lost(&mut game, down);
             way(&mut game, down, dark);
@@ -120,9 +120,9 @@ fn lost(game: &mut Match, down: bool) -> u64 {
 #[test]
 fn bursts_of_8_lost_packets_on_average_freeze_fewer_than_1_in_20_for_150_ms() {
     let (mut all, mut bursts) = (Report::default(), 0);
-    for seed in [1, 2, 3] {
+    for seed in [1, 2] {
         let mut game = start_tour(3, preset("Bursty"), seed);
-        game.run(seconds(40.0));
+        game.run(seconds(35.0));
         all.merge(overall_report(&mut game));
         // A burst on one client's downlink can freeze both of its remote pawns.
         bursts += lost(&mut game, true) / 8 * 3 * 2;
@@ -130,7 +130,7 @@ fn bursts_of_8_lost_packets_on_average_freeze_fewer_than_1_in_20_for_150_ms() {
     let long = all.freezes.iter().filter(|time| **time >= 0.15).count();
     println!("Bursty: {bursts} bursts, {long} of 150 ms and more; {all}");
     // One burst in thirty is longer than half a second, and no client can know the missing motion.
-    assert!(bursts > 80 && long as u64 * 20 < bursts, "{long} long freezes in {bursts} bursts: {all}");
+    assert!(bursts > 50 && long as u64 * 20 < bursts, "{long} long freezes in {bursts} bursts: {all}");
     assert!(quantile(&all.steps, 0.99) < 0.08, "{all}");
 }
 
@@ -138,11 +138,11 @@ fn bursts_of_8_lost_packets_on_average_freeze_fewer_than_1_in_20_for_150_ms() {
 /// is lost.
 #[test]
 fn remote_pawns_are_within_5_cm_again_0_5_s_after_a_satellite_handover() {
-    const CHANGES: [f64; 3] = [15.0, 30.0, 45.0];
+    const CHANGES: [f64; 2] = [15.0, 30.0];
     let (mut all, mut longest) = (Report::default(), 0.0f64);
-    for seed in [1, 2, 3] {
+    for seed in [1, 2] {
         let mut game = start_tour(3, LinkConditions { loss: 0.0, ..preset("Starlink") }, seed);
-        game.run(seconds(40.0));
+        game.run(seconds(35.0));
         for (client, id) in pairs(&mut game) {
             let drawn_frames = drawn_frames(&game.clients[client], id, 0.0);
             let astray = |frame: &DrawnFrame| {

@@ -89,7 +89,7 @@ fn expect_limited_fight(bytes_per_second: f64, budget: u32) -> DownlinkFigures {
     let classes = [MessageClass::Snapshots, MessageClass::Tracers];
     let before = classes.map(|class| count(&mut trial, class));
     let bytes = downlink_bytes(&mut trial);
-    const TIME: f64 = 10.0;
+    const TIME: f64 = 7.0;
     trial.game.set_firing(true);
     trial.run(TIME);
     let each = |after: u64, before: u64| (after - before) as f64 / TIME / 6.0;

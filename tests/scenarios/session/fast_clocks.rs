@@ -90,9 +90,9 @@ fn client_with_a_fast_clock_is_kicked_with_the_reason_if_the_rule_says_so() {
 /// Control of the tests above.
 #[test]
 fn honest_clock_is_not_reported() {
-    for speed in [1.0, 1.005] {
+    for (speed, time) in [(1.0, 15.0), (1.005, 60.0)] {
         let mut game = start_with_fast_clock(speed, FastClockRule::Kick { detections: 1 });
-        game.run(seconds(60.0));
+        game.run(seconds(time));
         assert_eq!(reports(&game), [], "at {speed}");
         assert!(game.is_playing(0));
     }

@@ -75,14 +75,14 @@ fn fight(rare: usize, time: f64) -> (u32, u32, f64) {
 fn assert_drawn_hits_are_confirmed(rare: usize, time: f64) {
     let (drawn, confirmed, agreement) = fight(rare, time);
     println!("{rare} of 6: {confirmed} of {drawn} confirmed; all shots {agreement:.2} %");
-    assert!(drawn >= 200, "{rare} of 6: only {drawn} drawn hits");
+    assert!(drawn >= 120, "{rare} of 6: only {drawn} drawn hits");
     assert!(f64::from(confirmed) >= 0.99 * f64::from(drawn), "{rare} of 6: {confirmed} of {drawn}");
     assert!(agreement >= 99.0, "{rare} of 6: {agreement} %");
 }
 
 #[test]
 fn drawn_hits_on_pawns_with_lower_update_rates_are_confirmed() {
-    assert_drawn_hits_are_confirmed(4, 45.0);
+    assert_drawn_hits_are_confirmed(4, 30.0);
 }
 
 // A few slowly updated pawns, and so many that a ray passes more of them than a shot can list.
@@ -105,13 +105,13 @@ fn remote_pawns_move_smoothly_on_the_hosts_screen() {
         update_every_six_ticks(&mut game, rare);
         game.run(seconds(8.0));
         observation::start_recording(&mut game);
-        game.run(seconds(30.0));
+        game.run(seconds(15.0));
         let mut all = Report::default();
         for id in [0, 1].map(|i| own_id(&mut game.clients[i])) {
             all.merge(report(&game.server, id, &observation::drawn_frames(&game.server, id, 0.0)));
         }
         println!("{name}, {rare} with an update every 6 ticks: {all}");
-        assert!(all.steps.len() > 3_000, "{all}");
+        assert!(all.steps.len() > 1_500, "{all}");
         assert!(quantile(&all.steps, 0.99) < 0.03, "{name}, {rare}: {all}");
         assert!(quantile(&all.errors, 0.99) < 0.05, "{name}, {rare}: {all}");
         assert!(quantile(&all.freezes, 1.0) < 0.1, "{name}, {rare}: {all}");

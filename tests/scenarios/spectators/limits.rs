@@ -12,7 +12,7 @@ fn slow_spectator_skips_and_recovers() {
     game.set_firing(true);
     pass(&mut game, 4.0);
     let watcher = game.add_spectator(link_150()).expect("a token");
-    pass(&mut game, 40.0);
+    pass(&mut game, 30.0);
     let slow = server_stats(&game);
     assert!(slow.skipped_segments > 2, "{slow:?}");
     let seen = playback(&game, watcher).expect("it sees something all the same");

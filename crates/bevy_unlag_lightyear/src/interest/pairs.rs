@@ -36,11 +36,13 @@ pub(super) struct Pair {
     /// Number of successive questions without an answer.
     pub unanswered: u16,
     pub memory: Memory,
+    /// Number of turns after which it is asked again whether the pawn is out of sight for longer, and of those since.
+    pub patience: (u8, u8),
 }
 
 impl Pair {
     fn new(pawn: Entity, now: Tick) -> Self {
-        Self { pawn, state: State::Far, due: now, unanswered: 0, memory: Memory::default() }
+        Self { pawn, state: State::Far, due: now, unanswered: 0, memory: Memory::default(), patience: (0, 0) }
     }
 
     #[cfg(test)]

@@ -15,8 +15,9 @@ use super::{
 };
 use crate::hidden_pawns::HiddenPawns;
 
-/// Turns after which a pawn that is out of sight, but not for long, is asked for as one that may be for longer.
-const PATIENCE: u32 = 2;
+/// Most turns after which a pawn that is out of sight, but not for long, is asked for as one that may be for longer. It
+/// is one turn at first, and twice as many each time that it was in vain.
+const PATIENCE: u8 = 4;
 
 /// A pair of which the level is asked.
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +110,9 @@ fn answer(
         let ahead = ahead + config.margin_seconds.max(0.0);
         reach::board(config, &target.root, &target.body, fan.middle.low.into(), past, ahead)
     };
-    let is_patient = times.now.0 / times.interval % PATIENCE == 0;
-    let asks_far = late == 0 && (pair.state == State::Far || pair.state == State::Close && is_patient);
+    let (patience, turns) = pair.patience;
+    pair.patience.1 = turns.saturating_add(1);
+    let asks_far = late == 0 && (pair.state == State::Far || pair.state == State::Close && turns >= patience);
     let (sight, state) = if late > spare || !is_placed {
         (Sight::Clear, State::Clear)
     } else if asks_far
@@ -120,8 +122,12 @@ fn answer(
             (level, walls, effort),
         )
     {
+        pair.patience = (0, 0);
         (Sight::Blocked, State::Far)
     } else {
+        if asks_far {
+            pair.patience = ((patience * 2).clamp(1, PATIENCE), 0);
+        }
         let fan = if late > 0 { &viewer.far } else { &viewer.near };
         let is_open = pair.state == State::Clear;
         match shaft::look((fan, &board(fan, ahead)), is_open, &mut pair.memory, (level, walls, effort)) {

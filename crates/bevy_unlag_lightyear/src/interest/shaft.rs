@@ -145,13 +145,14 @@ pub(super) fn is_covered(
     let mut shaft = Shaft::new((fan, board), (level, walls, effort));
     // Mostly it is the wall of last time.
     shaft.recall(memory, 0..1);
-    if shaft.covers(fan, board) {
+    if shaft.covers(0, fan, board) {
         return true;
     }
+    let known = shaft.count;
     shaft.recall(memory, 1..REMEMBERED);
-    let is_covered = shaft.covers(fan, board) || {
-        shaft.gather(fan, board);
-        shaft.covers(fan, board) || shaft.covers_parts(fan, board)
+    let is_covered = shaft.covers(known, fan, board) || {
+        let known = shaft.gather(fan, board);
+        shaft.covers(known, fan, board) || shaft.covers_parts(fan, board)
     };
     shaft.store(memory);
     is_covered
@@ -189,7 +190,7 @@ impl<'a> Shaft<'a> {
         if (is_open || self.count == 0) && self.finds_clear_line(fan, board) {
             return Sight::Clear;
         }
-        if self.covers(fan, board) {
+        if self.covers(0, fan, board) {
             return Sight::Blocked;
         }
         let known = self.count;
@@ -223,8 +224,8 @@ impl<'a> Shaft<'a> {
         self.is_clear(eye, body) || self.count == 1 && self.meets_nothing(body, eye)
     }
 
-    /// Makes candidates of the walls along the middle.
-    fn gather(&mut self, fan: &Fan, board: &Board) {
+    /// Makes candidates of the walls along the middle. Returns the index of the first one.
+    fn gather(&mut self, fan: &Fan, board: &Board) -> usize {
         let (mut met, mut count) = ([None; GATHERED], 0);
         self.effort.ray();
         self.level.walls_along(fan.middle.middle().into(), board.middle().into(), &mut |wall| {
@@ -236,39 +237,48 @@ impl<'a> Shaft<'a> {
         if self.count + count > CONSIDERED {
             self.count = self.count.min(KEPT);
         }
+        let first = self.count;
         for wall in met.into_iter().flatten() {
             if let Some(piece) = self.walls.number(wall, self.level) {
                 self.consider(piece);
             }
         }
+        first
     }
 
     /// Returns whether a candidate is between each triangle of the fan and each half of the board.
     fn covers_parts(&mut self, fan: &Fan, board: &Board) -> bool {
         let [left, right] = board.sides;
         let sides = [left, left.midpoint(&right), right];
-        let mut masks = [[0; 3]; RING + 1];
-        for (masks, eye) in masks.iter_mut().zip(fan.ring.iter().chain([&fan.middle])) {
-            for (mask, side) in masks.iter_mut().zip(&sides) {
-                *mask = self.bits(self.candidates_from(0), eye, side);
+        let middle = sides.map(|side| self.bits(self.candidates_from(0), &fan.middle, &side));
+        // The middle is a corner of all triangles, so only walls before it and both sides of a half count there.
+        let halves = [middle[0] & middle[1], middle[1] & middle[2]];
+        if halves.contains(&0) {
+            return false;
+        }
+        let considered = [halves[0], halves[0] | halves[1], halves[1]];
+        let mut masks = [[0; 3]; RING];
+        for (masks, eye) in masks.iter_mut().zip(&fan.ring) {
+            for ((mask, side), considered) in masks.iter_mut().zip(&sides).zip(considered) {
+                *mask = self.bits(considered, eye, side);
                 if *mask == 0 {
                     return false;
                 }
             }
         }
         (0..RING).all(|index| {
-            let corners = [masks[index], masks[(index + 1) % RING], masks[RING]];
-            (0..2).all(|half| {
-                corners.iter().fold(Mask::MAX, |all, mask| all & mask[half] & mask[half + 1]) != 0
-            })
+            let [a, b] = [masks[index], masks[(index + 1) % RING]];
+            (0..2).all(|half| halves[half] & a[half] & a[half + 1] & b[half] & b[half + 1] != 0)
         })
     }
 
-    /// Returns whether a single candidate is between both regions.
-    fn covers(&mut self, fan: &Fan, board: &Board) -> bool {
-        for k in 0..self.count {
+    /// Returns whether a single one of the candidates with at least this index is between both regions.
+    fn covers(&mut self, first: usize, fan: &Fan, board: &Board) -> bool {
+        for k in first..self.count {
             let mut lines = 0;
-            let is_between = fan.ring.iter().chain([&fan.middle]).all(|eye| {
+            // Opposite corners one after the other: a wall that is not between all of them is soon found out.
+            let opposite = [0, 4, 2, 6, 1, 5, 3, 7].map(|index| &fan.ring[index]);
+            let is_between = [&fan.middle].into_iter().chain(opposite).all(|eye| {
                 lines += 2;
                 board.sides.iter().all(|side| self.blocks(k, eye, side))
             });
