@@ -8,8 +8,8 @@ use crate::interpolate::{Interpolate, InterpolationSpan};
 /// Class of a pawn: which configuration of its movement model applies to it, 0 by default. Classes differ in
 /// speed, size, gravity and whatever else the model configures; each side registers the same ones.
 ///
-/// Set it on the server, when the pawn spawns or respawns. Every client learns it: the owner with the state that
-/// its first move starts from, the others at the moment at which the pawn is drawn.
+/// Set it on the server, when the pawn spawns or between any two of its moves. Every client learns it: the owner with
+/// the state that the next move starts from, the others at the moment at which the pawn is drawn.
 #[doc(alias = "PlayerClass")]
 #[derive(Component, Wire, Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
