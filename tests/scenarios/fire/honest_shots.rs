@@ -100,8 +100,8 @@ fn fight_with(seed: u64, rules: FireRules, fight: impl FnOnce(&mut Match)) -> Fi
 fn assert_no_honest_shot_is_refused(seeds: &[u64]) {
     let (mut rounds, mut out_of_tolerance) = (0, 0);
     for &seed in seeds {
-        let fought = fight(seed, 40.0, FireRules::default());
-        assert!(fought.rounds > 500 && fought.deaths > 12 && fought.reloads > 15, "{fought:?}");
+        let fought = fight(seed, 60.0, FireRules::default());
+        assert!(fought.rounds > 800 && fought.deaths > 20 && fought.reloads > 25, "{fought:?}");
         assert_eq!(fought.refused, [], "seed {seed}");
         (rounds, out_of_tolerance) = (rounds + fought.rounds, out_of_tolerance + fought.out_of_tolerance);
     }
