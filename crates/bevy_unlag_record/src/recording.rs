@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use bevy_unlag_core::{Tick, ViewTime};
+use bevy_unlag_core::{Tick, ViewTime, WireError};
 
 use crate::{
     chunk::{ChunkHeader, ChunkKind, HEADER_BYTES},
@@ -163,9 +163,18 @@ impl<R: Read + Seek> Recording<R> {
     /// # Errors
     /// Returns [`RecordError::Damaged`] if it is damaged, or [`RecordError::Empty`] if there is none with this index.
     pub fn segment(&mut self, index: usize) -> Result<Segment, RecordError> {
+        self.decoded(index, Segment::from_content)
+    }
+
+    /// Reads a segment by its index, and makes something of its content.
+    fn decoded<T>(
+        &mut self,
+        index: usize,
+        decode: impl FnOnce(&[u8]) -> Result<T, WireError>,
+    ) -> Result<T, RecordError> {
         let content = self.content(index)?;
         let offset = self.segments.get(index).map_or(0, |place| place.offset);
-        Segment::from_content(&content).map_err(|_| RecordError::Damaged { offset })
+        decode(&content).map_err(|_| RecordError::Damaged { offset })
     }
 
     /// Reads the content of a segment by its index, decompressed but not decoded.
@@ -188,9 +197,7 @@ impl<R: Read + Seek> Recording<R> {
     /// # Errors
     /// The same as [`segment`](Self::segment).
     pub fn sizes(&mut self, index: usize) -> Result<SegmentSizes, RecordError> {
-        let content = self.content(index)?;
-        let offset = self.segments.get(index).map_or(0, |place| place.offset);
-        Segment::sizes(&content).map_err(|_| RecordError::Damaged { offset })
+        self.decoded(index, Segment::sizes)
     }
 
     /// Reads the segments that cover the ticks from `from` to `to`, oldest first. Damaged ones are left out.
