@@ -45,7 +45,7 @@ SCENARIOS = {
     "faults::held_trigger session::restart weapon_data",
 }
 # All packages: a part of the workspace would build Bevy again with other features.
-TESTS = ("--release", "--workspace", "--lib", "--tests", "--no-run", "--message-format", "json")
+TESTS = ("--release", "--workspace", "--lib", "--tests", "--keep-going", "--message-format", "json")
 SWITCH = """
 /// Whether a mutant is switched on.
 pub fn mutant(number: u32) -> bool {
@@ -59,11 +59,13 @@ tree = out / "tree"
 parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
 
 
-def cargo(command, *arguments):
-    """Runs Cargo with the settings of the gate, whose build folder holds the dependencies. Returns its JSON, too."""
-    command = ["cargo", command, "--config", str(tree / ".ci/cargo.toml"), *arguments]
-    ran = subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL, text=True, capture_output=True)
-    return ran, [json.loads(line) for line in ran.stdout.splitlines()]
+def build_tests():
+    """Builds the tests with the settings of the gate. Returns whether it did, Cargo's messages and its text."""
+    command = ["cargo", "build", "--config", str(tree / ".ci/cargo.toml"), *TESTS]
+    environment = dict(os.environ, RUSTC_WORKSPACE_WRAPPER=str(tree / ".ci/rustc"))
+    options = {"cwd": tree, "env": environment, "stdin": subprocess.DEVNULL, "text": True, "capture_output": True}
+    ran = subprocess.run(command, **options)
+    return ran.returncode == 0, [json.loads(line) for line in ran.stdout.splitlines()], ran.stderr[-2000:]
 
 
 def fail(text):
@@ -147,7 +149,9 @@ class Source:
         for mutant in mutants:
             at[self.target(mutant).id].append(mutant)
         text = self.render(self.root, at)
-        self.path.write_text(text)
+        # Cargo builds again what is written.
+        if text != self.path.read_text():
+            self.path.write_text(text)
 
     def render(self, node, at):
         text = self.children(node, at)
@@ -198,17 +202,16 @@ class Source:
 
 
 def errors():
-    """Compiler errors: file and byte range. With the features of the gate's lints, whose dependencies are checked."""
-    arguments = ("--release", "--workspace", "--lib", "--all-features", "--keep-going", "--message-format", "json")
-    checked, lines = cargo("check", *arguments)
+    """Builds the tests. Returns whether all compile, and the places of errors as file and byte."""
+    built, lines, text = build_tests()
     found = []
     for line in lines:
         message = line.get("message") or {}
         if isinstance(message, dict) and message.get("level") == "error":
             found += [(tree / span["file_name"], span["byte_start"]) for span in message["spans"]]
-    if checked.returncode != 0 and not found:
-        fail(f"the copy does not compile: {checked.stderr[-2000:]}")
-    return checked.returncode == 0, found
+    if not built and not found:
+        fail(f"the copy does not compile: {text}")
+    return built, found
 
 
 def blamed(path, at):
@@ -221,7 +224,7 @@ def blamed(path, at):
     return {int(number) for number in (holding or before[-1:] or [mark[2] for mark in marks[:1]])}
 
 
-def build(drawn):
+def choose(drawn):
     """Compiles branches for the drawn mutants. Drops those that do not compile, and returns the rest by crate."""
     sources, dropped = {}, set()
     mutants = {m["number"]: m for ms in drawn.values() for m in ms}
@@ -261,9 +264,9 @@ def build(drawn):
 
 def executables():
     """Builds the tests. Returns the executables with their folders, by package folder and target."""
-    built, lines = cargo("test", *TESTS)
-    if built.returncode != 0:
-        fail(f"the tests do not compile: {built.stderr[-2000:]}")
+    built, lines, text = build_tests()
+    if not built:
+        fail(f"the tests do not compile: {text}")
     found = defaultdict(list)
     for line in lines:
         if line.get("reason") == "compiler-artifact" and line.get("executable"):
@@ -324,7 +327,7 @@ def prepare():
     drawn = {"stated": stated, **{crate: draw(crate) for crate in CRATES}}
     for number, mutant in enumerate((m for ms in drawn.values() for m in ms), 1):
         mutant["number"] = number
-    kept = build(drawn)
+    kept = choose(drawn)
     remembered.write_text(json.dumps([chosen, kept]))
     return kept
 

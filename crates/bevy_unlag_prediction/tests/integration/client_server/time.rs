@@ -1,5 +1,6 @@
 //! Detection of speed hacks without false positives.
 
+use bevy_unlag_core::CurrentTick;
 use bevy_unlag_prediction::{CorrectionCause, TimeDiscrepancyConfig};
 
 use crate::client_server::common::*;
@@ -97,6 +98,18 @@ fn pawn_of_a_fast_clock_keeps_moving_and_converges_after_slowing_down() {
     pair.run(5.0);
     assert_eq!(pair.log.seconds_to_convergence(from), 0.0);
     assert!(!pair.account().resolving);
+}
+
+#[test]
+fn clock_that_leaps_further_than_moves_are_accepted_is_detected() {
+    for leap in [100, 1_000] {
+        let mut pair = cheating(1.0, DEFAULT());
+        assert_eq!(pair.account().detected, 0);
+        let there = pair.client.tick().offset(leap);
+        pair.client.app.insert_resource(CurrentTick(there));
+        pair.run(0.2);
+        assert!(pair.account().detected > 0, "{leap} ticks: {:?}", pair.account());
+    }
 }
 
 #[test]
