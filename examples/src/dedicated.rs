@@ -374,11 +374,21 @@ mod tests {
             TokenArgs::augment_args(clap::Command::new("token")),
             AdminArgs::augment_args(clap::Command::new("admin")),
             crate::matchmaker::MatchmakerArgs::augment_args(clap::Command::new("matchmaker")),
+            transport::TransportArgs::augment_args(clap::Command::new("client")),
         ];
         for command in &commands {
             for flag in command.get_arguments().filter_map(clap::Arg::get_long) {
                 assert!(handbook.contains(&format!("--{flag}")), "{}: --{flag}", command.get_name());
             }
+        }
+        // The example `shooter` has the other flags of a client. Those of its window are not an operator's.
+        let (_, client) = include_str!("../shooter/cli.rs").split_once("    Client {").expect("the client");
+        let sources = [client, include_str!("../shooter/play.rs")];
+        for argument in sources.iter().flat_map(|source| source.split("#[arg(").skip(1)) {
+            let field = argument.lines().find_map(|line| line.trim().split_once(": "));
+            let (field, _) = field.expect("a field");
+            let flag = field.trim_start_matches("pub ").replace('_', "-");
+            assert!(flag == "bandwidth" || handbook.contains(&format!("--{flag}")), "client: --{flag}");
         }
     }
 

@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// Annotation with the name of one of [`MatchRules::PRESETS`].
-const RULES: &str = "bevy-unlag.dev/rules";
+pub(crate) const RULES: &str = "bevy-unlag.dev/rules";
 /// Annotation with the length of the match, in seconds.
-const SECONDS: &str = "bevy-unlag.dev/match-seconds";
+pub(crate) const SECONDS: &str = "bevy-unlag.dev/match-seconds";
 /// Annotation with the frag limit.
 const FRAGS: &str = "bevy-unlag.dev/frag-limit";
 

@@ -26,6 +26,7 @@ use crate::{
     args::{self, id},
     dedicated::read_fleet_keys,
     http_client::HttpService,
+    match_rules::MatchRules,
     matchmaking::{self, MatchRequest},
 };
 use allocator::{
@@ -64,6 +65,9 @@ pub struct MatchmakerArgs {
     /// Time after its first player after which a match begins without the others, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = fill_seconds)]
     pub fill_seconds: f64,
+    /// Length of a match, in seconds. Default: 600; with `--agones` that of the rules.
+    #[arg(long, value_name = "SECONDS", value_parser = args::seconds)]
+    pub match_seconds: Option<f64>,
     /// Options of servers that the matchmaker starts itself.
     #[command(flatten)]
     pub local: LocalArgs,
@@ -77,6 +81,12 @@ pub struct MatchmakerArgs {
     /// Name of the Agones fleet.
     #[arg(long, value_name = "NAME", default_value = "shooter", requires = "agones", value_parser = id)]
     pub agones_fleet: String,
+    /// Rules of the matches of the Agones fleet.
+    #[arg(
+        long, value_name = "NAME", default_value = MatchRules::PRESETS[0].0, requires = "agones",
+        value_parser = MatchRules::PRESETS.map(|(name, ..)| name),
+    )]
+    pub agones_rules: String,
 }
 
 /// Options of servers that the matchmaker starts itself.
@@ -91,9 +101,6 @@ pub struct LocalArgs {
     /// Maximum number of servers at a time.
     #[arg(long, value_name = "NUMBER", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
     pub max_servers: u16,
-    /// Length of a match, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = args::seconds)]
-    pub match_seconds: f64,
     /// Folder that gets the log of each server. Without it they go to standard error.
     #[arg(long, value_name = "FOLDER")]
     pub server_logs: Option<PathBuf>,
@@ -115,8 +122,8 @@ pub fn serve(args: &MatchmakerArgs) -> Result<(), String> {
         None => ServerKey::random().map_err(|error| error.to_string())?.into(),
     };
     let allocator: Box<dyn Allocator> = match &args.agones {
-        Some(url) => Box::new(Agones::new(url, &args.agones_namespace, &args.agones_fleet)?),
-        None => Box::new(LocalServers::new(local_options(&args.local), fleet.clone())?),
+        Some(url) => Box::new(Agones::new(url, args)?),
+        None => Box::new(LocalServers::new(local_options(args), fleet.clone())?),
     };
     let rules =
         FillRules { players: args.players.into(), fill_time: Duration::from_secs_f64(args.fill_seconds) };
@@ -137,13 +144,13 @@ pub fn serve(args: &MatchmakerArgs) -> Result<(), String> {
     Ok(())
 }
 
-fn local_options(args: &LocalArgs) -> LocalOptions {
+fn local_options(MatchmakerArgs { match_seconds, local, .. }: &MatchmakerArgs) -> LocalOptions {
     LocalOptions {
-        program: args.server.clone().unwrap_or_else(local::default_program),
-        host: args.host,
-        max_servers: args.max_servers.into(),
-        match_seconds: args.match_seconds,
-        logs: args.server_logs.clone(),
+        program: local.server.clone().unwrap_or_else(local::default_program),
+        host: local.host,
+        max_servers: local.max_servers.into(),
+        match_seconds: match_seconds.unwrap_or(600.0),
+        logs: local.server_logs.clone(),
     }
 }
 

@@ -10,5 +10,8 @@ mod pawns;
 mod recording;
 
 pub use game::{Game, play};
-pub use pawns::{component, corrections, fire_along, floor, own, position, server_changes, soldiers};
+pub use pawns::{
+    component, corrections, fire_along, fire_at_other, floor, own, position, server_changes, soldiers,
+    walk_to_and_fro,
+};
 pub use recording::{record, recorded};

@@ -1,4 +1,4 @@
-//! Level, pawns, players who fire, and look-ups of pawns by their id.
+//! Level, pawns, players who fire and walk, and look-ups of pawns by their id.
 
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, rapier::prelude::Collider};
@@ -32,6 +32,28 @@ pub fn fire_along(app: &mut App, direction: Vec3, is_down: fn(f32) -> bool) {
             trigger.set_fire(is_down(time.elapsed_secs()));
         },
     );
+}
+
+/// Makes the player of a client aim at the chest of the other soldier as it is drawn, and hold the trigger. For matches
+/// of two.
+pub fn fire_at_other(app: &mut App) {
+    app.add_systems(
+        PreUpdate,
+        |own: Single<(&DrawnPose, &mut InputAccumulator, &mut WeaponControls)>,
+         other: Single<&DrawnPose, Without<LocalControl>>| {
+            let (drawn, mut input, mut trigger) = own.into_inner();
+            let eye = drawn.pose.position + Vec3::Y * 1.64;
+            input.look_along(other.pose.position + Vec3::Y * 1.1 - eye);
+            trigger.set_fire(true);
+        },
+    );
+}
+
+/// Makes the player of a client walk to the right for a second and to the left for a second, in turns.
+pub fn walk_to_and_fro(app: &mut App) {
+    app.add_systems(PreUpdate, |time: Res<Time>, mut input: Single<&mut InputAccumulator>| {
+        input.axes(if time.elapsed_secs() % 2.0 < 1.0 { Vec2::X } else { Vec2::NEG_X });
+    });
 }
 
 /// Returns a component of the pawn with this id, as an app has it.

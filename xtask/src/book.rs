@@ -10,21 +10,43 @@ use crate::{
 
 /// Counts the words of the book, and builds it into `target/book`.
 pub(crate) fn book(_: &[String]) -> Outcome {
-    let mut parts = BTreeMap::<String, usize>::new();
+    let mut parts = BTreeMap::<String, Words>::new();
+    let mut whole = Words::default();
     for page in pages(&repository().join("book/src"))? {
         let part = page.split_once('/').map_or("other pages", |(part, _)| part).to_owned();
-        *parts.entry(part).or_default() += words(&read(&repository().join("book/src").join(&page))?);
+        let counted = Words::of(&read(&repository().join("book/src").join(&page))?);
+        parts.entry(part).or_default().add(&counted);
+        whole.add(&counted);
     }
-    for (part, words) in &parts {
-        println!("{part:<14}{words:>8} words");
+    for (part, Words { text, tables }) in parts.iter().chain([(&"the book".to_owned(), &whole)]) {
+        println!("{part:<14}{text:>8} words of text{tables:>8} in tables");
     }
-    println!(
-        "{:<14}{:>8} words, tables and names of fields included",
-        "the book",
-        parts.values().sum::<usize>()
-    );
     run(command("mdbook").args(["build", "book", "--dest-dir", "../target/book"]))
         .map_err(|problem| format!("{problem}; to install it: cargo install mdbook"))
+}
+
+/// Words outside of blocks of code: the text that one reads, and the tables in which one looks something up.
+#[derive(Default, PartialEq, Debug)]
+struct Words {
+    text: usize,
+    tables: usize,
+}
+
+impl Words {
+    fn of(page: &str) -> Self {
+        let mut words = Self::default();
+        for line in page.split("```").step_by(2).flat_map(str::lines) {
+            let count = line.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
+            let kind = if line.trim_start().starts_with('|') { &mut words.tables } else { &mut words.text };
+            *kind += count;
+        }
+        words
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.text += other.text;
+        self.tables += other.tables;
+    }
 }
 
 /// Returns the pages below a folder, with `/` between folders.
@@ -38,21 +60,14 @@ fn pages(folder: &Path) -> Result<Vec<String>, String> {
     Ok(files.iter().map(|file| name(file)).filter(|page| page != "SUMMARY.md").collect())
 }
 
-/// Counts the words outside of blocks of code.
-fn words(page: &str) -> usize {
-    let outside = page.split("```").step_by(2);
-    outside
-        .map(|text| text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count())
-        .sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn code_and_signs_are_no_words() {
-        assert_eq!(words("Two words.\n\n```rust\nlet x = 1;\n```\n\n| a | `b` |\n| - | - |\n"), 4);
+        let words = Words::of("Two words.\n\n```rust\nlet x = 1;\n```\n\n| a | `b` |\n| - | - |\n");
+        assert_eq!(words, Words { text: 2, tables: 2 });
     }
 
     #[test]

@@ -33,6 +33,10 @@ pub(crate) fn plain_cargo() -> Command {
 pub(crate) fn cargo(subcommand: &str) -> Command {
     let mut cargo = plain_cargo();
     cargo.args([subcommand, "--config", ".ci/cargo.toml"]);
+    // A script for bash.
+    if cfg!(unix) && ["build", "test"].contains(&subcommand) {
+        cargo.env("RUSTC_WORKSPACE_WRAPPER", repository().join(".ci/rustc"));
+    }
     cargo
 }
 

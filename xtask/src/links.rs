@@ -1,5 +1,5 @@
-//! Links of the documents: relative targets, the headings that anchors name, and items of the API documentation. No
-//! host is asked.
+//! Links of the documents: relative targets, the headings that anchors name, and items of the API documentation; and
+//! paths of the book in doc comments. No host is asked.
 
 use std::{collections::HashSet, path::Path};
 
@@ -9,10 +9,16 @@ use crate::{
     files::{collect, read},
 };
 
-/// Checks the links of all Markdown files of the repository.
+/// Start of the paths of the book's pages, from the root of the repository.
+const BOOK: &str = "book/src/";
+
+/// Checks the links of all Markdown files of the repository, and the paths of the book in its crates.
 pub(crate) fn links(_: &[String]) -> Outcome {
-    let links = check(&repository())?;
+    let root = repository();
+    let links = check(&root)?;
     println!("{links} links lead somewhere");
+    let paths = check_doc_comments(&root)?;
+    println!("{paths} paths of the book in doc comments exist");
     Ok(())
 }
 
@@ -37,6 +43,41 @@ fn check(root: &Path) -> Result<usize, String> {
         }
     }
     if broken.is_empty() { Ok(links) } else { Err(broken.join("\n")) }
+}
+
+/// Checks the paths of the book in the doc comments of the crates below a folder, and returns their number.
+///
+/// # Errors
+/// A line for each path that does not exist.
+fn check_doc_comments(root: &Path) -> Result<usize, String> {
+    let mut files = Vec::new();
+    collect(
+        &root.join("crates"),
+        |file| file.extension().is_some_and(|extension| extension == "rs"),
+        &mut files,
+    )?;
+    let (mut paths, mut broken) = (0, Vec::new());
+    for file in &files {
+        for (index, line) in read(file)?.lines().enumerate() {
+            for path in book_paths(line) {
+                paths += 1;
+                if !root.join(path).exists() {
+                    let file = file.strip_prefix(root).unwrap_or(file).display();
+                    broken.push(format!("{file}:{}: {path}: there is no such file", index + 1));
+                }
+            }
+        }
+    }
+    if broken.is_empty() { Ok(paths) } else { Err(broken.join("\n")) }
+}
+
+/// Paths of the book in a doc comment: they are written as code.
+fn book_paths(line: &str) -> Vec<&str> {
+    let line = line.trim_start();
+    if !line.starts_with("//!") && !line.starts_with("///") {
+        return Vec::new();
+    }
+    line.split('`').skip(1).step_by(2).filter(|code| code.starts_with(BOOK)).collect()
 }
 
 /// Lines outside of blocks of code, with their numbers.
@@ -111,6 +152,27 @@ mod tests {
     fn every_link_of_the_documents_leads_somewhere() {
         let links = check(&repository()).unwrap_or_else(|broken| panic!("{broken}"));
         assert!(links > 200, "the check sees only {links} links");
+    }
+
+    #[test]
+    fn every_path_of_the_book_in_doc_comments_exists() {
+        let paths = check_doc_comments(&repository()).unwrap_or_else(|broken| panic!("{broken}"));
+        assert!(paths > 40, "the check sees only {paths} paths");
+    }
+
+    #[test]
+    fn missing_page_in_a_doc_comment_is_named_with_its_line() {
+        let folder = std::env::temp_dir().join(format!("xtask_doc_comments_{}", std::process::id()));
+        fs::create_dir_all(folder.join("crates")).expect("a folder");
+        let code =
+            "//! `book/src/`\n// `book/src/a.md`\nstruct A {\n    /// `b`, `book/src/c.md`.\n    d: u8,\n}\n";
+        fs::create_dir_all(folder.join(BOOK)).expect("a folder");
+        fs::write(folder.join("crates").join("a.rs"), code).expect("a file");
+        let problems = check_doc_comments(&folder);
+        fs::remove_dir_all(&folder).expect("it goes");
+        let file = Path::new("crates").join("a.rs");
+        let expected = format!("{}:4: book/src/c.md: there is no such file", file.display());
+        assert_eq!(problems, Err(expected));
     }
 
     #[test]

@@ -86,11 +86,31 @@ fn problems(crates: &Path, name: &str) -> Vec<String> {
     if !readme.starts_with(&format!("# {name}\n")) || !readme.contains("```rust") {
         problems.push(format!("{name}: README.md must begin with the name and have a snippet"));
     }
+    let library = text("src/lib.rs");
+    let page = library.lines().filter(|line| line.starts_with("//!"));
+    let pages: String = page.chain([readme.as_str()]).collect();
+    for feature in unmentioned_features(&manifest, &pages) {
+        problems.push(format!("{name}: neither src/lib.rs nor README.md documents the feature `{feature}`"));
+    }
     if readme.contains("](../") {
         problems
             .push(format!("{name}: README.md has a link out of its package, where a registry cannot follow"));
     }
     problems
+}
+
+/// Names of the features in a manifest, other than `default`, that a text does not mention as code.
+fn unmentioned_features<'a>(manifest: &'a str, text: &str) -> Vec<&'a str> {
+    let section = manifest.lines().skip_while(|line| *line != "[features]").skip(1);
+    // Comments and the further lines of a list begin otherwise.
+    let features = section
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| line.starts_with(|first: char| first.is_ascii_alphanumeric()))
+        .filter_map(|line| line.split_once(" = "));
+    features
+        .map(|(name, _)| name)
+        .filter(|name| *name != "default" && !text.contains(&format!("`{name}`")))
+        .collect()
 }
 
 #[cfg(test)]
@@ -104,6 +124,14 @@ mod tests {
         assert!(packages.iter().any(|name| name == "bevy_unlag"), "{packages:?}");
         assert!(!packages.iter().any(|name| name == "unlag_lab"), "it is not published: {packages:?}");
         assert_eq!(check(&crates, &packages), Ok(()));
+    }
+
+    #[test]
+    fn feature_without_a_mention_is_named() {
+        let manifest = "[features]\ndefault = [\"a\"]\n# For c = 1.\na = []\nb = [\n  \"dep:c\",\n]\n\n\
+                        [dependencies]\nd = \"1\"\n";
+        assert_eq!(unmentioned_features(manifest, "With `a`, b does more."), ["b"]);
+        assert!(unmentioned_features("[dependencies]\nd = \"1\"\n", "").is_empty());
     }
 
     #[test]

@@ -79,6 +79,8 @@ impl PlayerAction {
 ///     controls.iter_mut().for_each(|mut controls| controls.enabled = false);
 /// }
 /// ```
+///
+/// In the book: *Controls and input*, `book/src/reference/controls.md`.
 #[doc(alias = "UPlayerInput")]
 #[derive(Component, Clone, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
@@ -164,6 +166,33 @@ pub enum ControlSystems {
 
 /// Controls the pawn with [`LocalControl`]: accumulates input in every frame and samples it in every tick.
 /// Created with [`reading`](Self::reading) it also reads leafwing's [`PlayerAction`]s.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag::{ControlSystems, prelude::*};
+///
+/// /// A client with a window, beside Bevy's `DefaultPlugins`.
+/// fn window_client(app: &mut App) {
+///     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::reading())).add_systems(
+///         Startup,
+///         |mut commands: Commands| {
+///             commands.spawn((PlayerControls::default(), PlayerControls::default_bindings()));
+///         },
+///     );
+/// }
+///
+/// /// A client without a window, whose input comes from a script.
+/// fn scripted_client(app: &mut App) {
+///     app.add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()))
+///         .add_systems(RunFixedMainLoop, walk.in_set(ControlSystems::Accumulate));
+/// }
+///
+/// fn walk(mut own: Single<&mut InputAccumulator, With<LocalControl>>) {
+///     own.axes(Vec2::Y);
+/// }
+/// ```
+///
+/// In the book: *Controls and input*, `book/src/reference/controls.md`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlayerControlsPlugin {
     read_actions: bool,

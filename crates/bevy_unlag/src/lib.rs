@@ -72,14 +72,16 @@
 //! | `kart` | no | `KartModel`, a kart in place of the capsule. |
 //! | `record` | no | `RecordPlugin` and the module `record`: recordings of matches. |
 //! | `serde_wire` | no | `SerdeWire`: inputs, states and messages of a game with serde. |
+//! | `webtransport` | no | WebTransport beside UDP: `SessionListeners` and `WebTransportClient` in [`guard`]. |
+//! | `websocket` | no | WebSocket beside UDP: `SessionListeners` and `WebSocketClient` in [`guard`]. |
 //! | `rapier_controller` | no | `MoverBackend`: movement by rapier's character controller, for comparison. |
 //! | `moved_colliders` | no | `RewindBackend`: rewind by moved colliders, for comparison. |
 //!
 //! # In the book
 //!
 //! The repository has a book in `book/src/`: `tutorial/` goes from an empty folder to two players who shoot each other,
-//! `recipes/` has some 50 tasks, `reference/overview.md` the plugin groups, the required setup and the order of a
-//! frame, and `reference/controls.md` the controls.
+//! `recipes/` has 49 recipes with tests, `reference/overview.md` the plugin groups, the required setup and the order of
+//! a frame, and `reference/controls.md` the controls.
 
 mod character;
 mod controls;

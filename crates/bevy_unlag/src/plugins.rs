@@ -15,6 +15,20 @@ use crate::{
 };
 
 /// Movement model of this crate's character: a capsule with weapons.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag::prelude::*;
+///
+/// /// On the server: a hit throws its target back, in a move that the target's client has not made yet.
+/// fn knock_back(mut hits: MessageReader<Damage>, mut pawns: Query<&mut ScheduledPushes<Soldier>>) {
+///     for hit in hits.read() {
+///         if let Ok(mut pushes) = pawns.get_mut(hit.target) {
+///             pushes.push(CapsulePush::Launch(hit.direction.with_y(0.3) * 3.0));
+///         }
+///     }
+/// }
+/// ```
 pub type Soldier = WithWeapons<CapsuleModel>;
 
 /// Movement model of a [`Soldier`] with an ability, or a tuple of abilities. Its pawn is a
@@ -22,6 +36,20 @@ pub type Soldier = WithWeapons<CapsuleModel>;
 pub type SoldierWith<A> = WithWeapons<CapsuleWith<A>>;
 
 /// Predicted state of a [`Soldier`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag::{prelude::*, weapons::Hazard};
+///
+/// /// On the server, before `WeaponSystems::ApplyDamage`: a soldier that falls out of the level dies.
+/// fn fall_out(soldiers: Query<(Entity, &SoldierState)>, mut hazards: MessageWriter<Hazard>) {
+///     for (target, state) in &soldiers {
+///         if state.body.alive && state.body.position.y < -50.0 {
+///             hazards.write(Hazard { target, amount: f32::INFINITY, cause: 0 });
+///         }
+///     }
+/// }
+/// ```
 pub type SoldierState = ExtendedState<CapsuleState, WeaponState>;
 
 /// All plugins that a client needs besides Bevy's own: lightyear's client, movement, prediction, smoothing
@@ -37,6 +65,8 @@ pub type SoldierState = ExtendedState<CapsuleState, WeaponState>;
 ///     .add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin))
 ///     .add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()));
 /// ```
+///
+/// In the book: *Reference overview*, `book/src/reference/overview.md`.
 #[derive(Clone, Debug, Default)]
 pub struct UnlagClientPlugins {
     /// Tick and snapshot rate; must match the server's.
@@ -65,6 +95,8 @@ pub struct UnlagClientPlugins {
 /// });
 /// assert_eq!(server.world().resource::<SimulationRate>().snapshot_ticks, 1);
 /// ```
+///
+/// In the book: *Reference overview*, `book/src/reference/overview.md`.
 #[derive(Clone, Debug, Default)]
 pub struct UnlagServerPlugins {
     /// Tick and snapshot rate; must match the clients'.
@@ -98,6 +130,19 @@ impl PluginGroup for UnlagServerPlugins {
 /// A player's soldier on the server. Place it with a [`Transform`], or spawn it with a [`SoldierState`]; add
 /// [`player_pawn`](bevy_unlag_lightyear::player_pawn). It has the first
 /// weapon of the [`Arsenal`](bevy_unlag_weapons::Arsenal), or those of its [`Loadout`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag::prelude::*;
+///
+/// /// On the server: a soldier for each player, just above the ground.
+/// fn spawn_soldier(joined: On<PlayerJoined>, mut commands: Commands) {
+///     let place = Transform::from_xyz(0.0, 0.1, 0.0);
+///     commands.spawn((SoldierPawn, Health::default(), place, player_pawn(joined.link, joined.peer)));
+/// }
+/// ```
+///
+/// In the book: *2. Your pawn moves*, `book/src/tutorial/2_your_pawn_moves.md`.
 #[derive(Component, Clone, Copy, Default, Debug, Reflect)]
 #[reflect(Component, Debug, Default)]
 #[require(CharacterPawn<Soldier>, SoldierBody, Loadout)]

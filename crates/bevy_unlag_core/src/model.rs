@@ -101,6 +101,8 @@ pub struct StepContext {
 /// let state = Raft::step(&Raft(3.0), &RaftState::default(), &forward, &ctx, &(), &mut Vec::new());
 /// assert_eq!(state.position, Vec3::new(0.0, 0.0, -1.5));
 /// ```
+///
+/// In the book: *Models of your own*, `book/src/reference/own_models.md`.
 #[doc(alias = "UCharacterMovementComponent")]
 #[doc(alias = "PerformMovement")]
 #[doc(alias = "Pmove")]
@@ -378,6 +380,27 @@ pub struct StepEvent<M: MoveModel> {
 /// Current input of the pawn that this app controls. Games write it in
 /// [`MoveSystems::Sample`](crate::MoveSystems::Sample) for the tick that is about to run. If they also write
 /// it in every frame, the drawn pawn reacts before the next tick.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::{LocalControl, MoveInput, MoveModel, MoveSystems, Wire};
+///
+/// #[derive(Wire, Clone, Copy, PartialEq, Default, Debug)]
+/// struct Oars {
+///     stick: Vec2,
+/// }
+///
+/// /// Rows straight ahead, with any model that has this input.
+/// fn row<M: MoveModel<Input = Oars>>(mut own: Query<&mut MoveInput<M>, With<LocalControl>>) {
+///     for mut input in &mut own {
+///         input.0.stick = Vec2::Y;
+///     }
+/// }
+///
+/// fn add_controls<M: MoveModel<Input = Oars>>(app: &mut App) {
+///     app.add_systems(FixedUpdate, row::<M>.in_set(MoveSystems::Sample));
+/// }
+/// ```
 #[doc(alias = "CUserCmd")]
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component)]

@@ -23,6 +23,8 @@ use crate::{interpolate::Interpolation, sampler::PoseSampler};
 /// assert!(ProxySmoothing::Hermite.is_played_out());
 /// assert!(!ProxySmoothing::Simulate.is_played_out());
 /// ```
+///
+/// In the book: *Smoothing*, `book/src/reference/smoothing.md`.
 #[doc(alias = "ENetworkSmoothingMode")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize, Reflect)]
 #[reflect(Component, Debug, Default)]

@@ -24,6 +24,19 @@ pub enum NetRole {
 
 /// Marks the pawn that the player of *this* app controls: an [`NetRole::AutonomousProxy`], or the host's own
 /// [`NetRole::Authority`] pawn on a listen server.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::{DrawnPose, LocalControl};
+///
+/// /// On a client: prints the distance from its player's pawn to the nearest other one.
+/// fn print_nearest(own: Single<&DrawnPose, With<LocalControl>>, others: Query<&DrawnPose, Without<LocalControl>>) {
+///     let distance = |other: &DrawnPose| own.pose.position.distance(other.pose.position);
+///     if let Some(metres) = others.iter().map(distance).min_by(f32::total_cmp) {
+///         println!("{metres:.1} m");
+///     }
+/// }
+/// ```
 #[doc(alias = "IsLocallyControlled")]
 #[doc(alias = "Controlled")]
 #[derive(Component, Clone, Copy, Default, Debug, Reflect)]
@@ -39,6 +52,16 @@ pub struct ServerControl;
 
 /// Id of a pawn on the wire. The server assigns it; it is unique among existing pawns. It takes two bytes,
 /// less than an entity, and has the same meaning on every machine.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::NetId;
+///
+/// /// Returns the entity, in this app, of the pawn that a message names.
+/// fn pawn_of(id: NetId, pawns: Query<(Entity, &NetId)>) -> Option<Entity> {
+///     pawns.iter().find(|(_, other)| **other == id).map(|(pawn, _)| pawn)
+/// }
+/// ```
 #[doc(alias = "FNetworkGUID")]
 #[derive(
     Component,

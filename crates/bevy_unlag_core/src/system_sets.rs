@@ -3,6 +3,24 @@
 use bevy::prelude::*;
 
 /// System sets of movement, in [`FixedUpdate`] unless noted.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::{MoveModel, MoveSystems, StepEvent};
+///
+/// /// Plays the effects of the moves that have just run.
+/// fn play_effects<M: MoveModel>(mut steps: MessageReader<StepEvent<M>>) {
+///     for step in steps.read() {
+///         println!("{} in tick {}: {:?}", step.entity, step.tick.0, step.event);
+///     }
+/// }
+///
+/// fn add_effects<M: MoveModel>(app: &mut App) {
+///     app.add_systems(FixedUpdate, play_effects::<M>.in_set(MoveSystems::React));
+/// }
+/// ```
+///
+/// In the book: *Reference overview*, `book/src/reference/overview.md`, has the order of a frame.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MoveSystems {
     /// In [`FixedFirst`](bevy::app::FixedFirst): increments [`CurrentTick`](crate::CurrentTick) and skips the

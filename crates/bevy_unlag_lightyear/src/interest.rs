@@ -44,7 +44,7 @@ pub enum InterestSystems {
 /// it is. [`InterestRule`], [`AlwaysInSight`] and [`SeesEverything`] are the exemptions of a game: teammates and
 /// clients without a living pawn are exempt by default.
 ///
-/// Costs about [`InterestConfig::rays_per_tick`] rays a tick at most; see the book's page on interest.
+/// Costs about [`InterestConfig::rays_per_tick`] rays a tick at most.
 ///
 /// ```
 /// use bevy::{platform::collections::HashSet, prelude::*};
@@ -68,6 +68,8 @@ pub enum InterestSystems {
 ///     })
 /// }
 /// ```
+///
+/// In the book: *Interest*, `book/src/reference/interest.md`.
 #[doc(alias = "fog of war")]
 #[doc(alias = "potentially visible set")]
 #[doc(alias = "anti-wallhack")]

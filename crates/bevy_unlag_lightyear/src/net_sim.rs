@@ -50,6 +50,8 @@ const UDP_IP_HEADER: usize = 28;
 ///     Ok(())
 /// }
 /// ```
+///
+/// In the book: *Link conditioner*, `book/src/reference/link_conditioner.md`.
 #[doc(alias = "RecvLinkConditioner")]
 #[doc(alias = "NetworkSimulator")]
 #[doc(alias = "net_fakelag")]

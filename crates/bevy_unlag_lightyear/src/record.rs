@@ -32,6 +32,8 @@ use crate::system_sets::{NetSystems, SendSystems};
 /// Records matches on a server: see [`MatchRecording`]. Add it after
 /// [`UnlagServerNetPlugin`](crate::UnlagServerNetPlugin), with or after the plugins of the characters. Without a
 /// recording in progress it costs next to nothing.
+///
+/// In the book: *Recordings*, `book/src/reference/recording.md`.
 #[doc(alias = "DemoNetDriver")]
 #[doc(alias = "tv_record")]
 #[derive(Clone, PartialEq, Debug)]

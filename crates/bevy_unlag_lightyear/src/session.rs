@@ -55,6 +55,8 @@ pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};
 /// let config = SessionConfig { grace: Duration::from_secs(30), setup: SetupRule::Refuse, ..default() };
 /// App::new().insert_resource(config);
 /// ```
+///
+/// In the book: *Session settings and events*, `book/src/reference/sessions.md`.
 #[doc(alias = "InactivePlayerStateLifeSpan")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]

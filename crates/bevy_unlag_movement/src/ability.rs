@@ -67,6 +67,8 @@ use crate::{
 /// /// The movement model.
 /// type Jumper = CapsuleWith<DoubleJump>;
 /// ```
+///
+/// In the book: *Abilities*, `book/src/reference/abilities.md`.
 #[doc(alias = "FLAG_Custom_0")]
 #[expect(unused_variables, reason = "a default needs fewer arguments than an implementation")]
 pub trait MoveAbility: Send + Sync + Sized + 'static {

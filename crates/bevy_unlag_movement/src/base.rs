@@ -54,6 +54,8 @@ impl BaseId {
 ///     }
 /// }
 /// ```
+///
+/// In the book: *Movement bases and volumes*, `book/src/reference/bases_and_volumes.md`.
 #[doc(alias = "FBasedMovementInfo")]
 #[doc(alias = "func_train")]
 #[doc(alias = "moving platform")]

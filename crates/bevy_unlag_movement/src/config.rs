@@ -62,6 +62,8 @@ ranged_config! {
     /// Tuning of [`CapsuleModel`](crate::CapsuleModel). It must be the same on client and server: a
     /// difference causes a misprediction in every tick. The defaults are Unreal's, in metres; see
     /// [`quake`](Self::quake) and [`arcade`](Self::arcade) for other presets.
+    ///
+    /// In the book: *Capsule movement*, `book/src/reference/capsule.md`.
     #[doc(alias = "UCharacterMovementComponent")]
     #[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, Reflect)]
     #[reflect(Resource, Debug, Default)]

@@ -5,6 +5,8 @@ use bevy::prelude::*;
 use crate::{send_rate::SendRate, time_discrepancy::TimeDiscrepancyConfig};
 
 /// Configuration of prediction for client and server. It should be the same on both.
+///
+/// In the book: *Prediction*, `book/src/reference/prediction.md`.
 #[doc(alias = "PredictionManager")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]

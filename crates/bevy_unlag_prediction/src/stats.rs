@@ -8,6 +8,20 @@ use bevy_unlag_core::Tick;
 use crate::cause::CorrectionCause;
 
 /// Counters of one pawn, on its owner's client and on the server.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::LocalControl;
+/// use bevy_unlag_prediction::PredictionStats;
+///
+/// /// On a client: prints how well its player's moves are predicted.
+/// fn print_stats(own: Single<&PredictionStats, With<LocalControl>>) {
+///     println!("round trip {} ms", own.rtt.as_millis());
+///     println!("{} corrections by at most {:.2} m", own.corrections, own.largest_correction);
+/// }
+/// ```
+///
+/// In the book: *Diagnostics*, `book/src/reference/diagnostics.md`.
 #[doc(alias = "PredictionMetrics")]
 #[derive(Component, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Component, Debug, Default)]

@@ -34,6 +34,8 @@ use record::SetRecord;
 /// assert_eq!(drone.boxes().len(), 2);
 /// assert!(drone.head_first());
 /// ```
+///
+/// In the book: *Rewind and hit boxes*, `book/src/reference/rewind.md`.
 #[doc(alias = "mstudiohitboxset_t")]
 #[derive(Component, Clone, Debug, serde::Serialize, serde::Deserialize, Reflect)]
 #[reflect(Component, Debug, from_reflect = false)]

@@ -40,6 +40,8 @@ pub enum RewindMode {
 ///
 /// App::new().insert_resource(strict_limits());
 /// ```
+///
+/// In the book: *Rewind and hit boxes*, `book/src/reference/rewind.md`.
 #[doc(alias = "sv_maxunlag")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[reflect(Resource, Debug, Default)]

@@ -82,6 +82,8 @@ impl LifeCycleConfig {
 /// are kicked with [`KickReason::Shutdown`] (one who comes back within the grace period may stay), the others are
 /// informed by [`Shutdown`]. After the stop it writes `AppExit::Success`. A [`Shutdown`] of the game's own starts a
 /// drain of that length. Add it after the server's plugins.
+///
+/// In the book: *Dedicated server plugins*, `book/src/reference/server.md`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerLifeCyclePlugin;
 

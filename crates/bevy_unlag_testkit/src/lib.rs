@@ -62,7 +62,7 @@
 //! # In the book
 //!
 //! In the repository, `book/src/reference/testkit.md` lists the functions, and `book/src/recipes/links_and_tests.md`
-//! has tests of games; `recipes/tests/` are some fifty such tests.
+//! has tests of games; `recipes/tests/` has 49 recipes with such tests.
 
 mod apps;
 mod in_process;

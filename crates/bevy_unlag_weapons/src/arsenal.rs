@@ -32,6 +32,8 @@ use crate::weapon::{Shot, Splash, Weapon, WeaponId};
 /// assert_eq!(arsenal.named("rocket launcher"), Some(WeaponId(1)));
 /// # Ok::<(), bevy_unlag_weapons::RonError>(())
 /// ```
+///
+/// In the book: *Weapons and health*, `book/src/reference/weapons.md`.
 #[derive(Resource, Asset, Clone, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct Arsenal {

@@ -18,6 +18,8 @@ use crate::{friendly_fire::FriendlyFire, hit_claims::HitClaims};
 /// // On the server.
 /// App::new().insert_resource(FireRules { friendly_fire: FriendlyFire::PassThrough, ..default() });
 /// ```
+///
+/// In the book: *Weapons and health*, `book/src/reference/weapons.md`.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct FireRules {

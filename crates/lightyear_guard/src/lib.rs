@@ -47,6 +47,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Features
+//!
+//! | Feature | Default | Effect |
+//! | --- | --- | --- |
+//! | `webtransport` | no | WebTransport beside UDP, for browsers: `SessionListeners` and `WebTransportClient`. |
+//! | `websocket` | no | WebSocket beside UDP, for restrictive networks: `SessionListeners` and `WebSocketClient`. |
+//! | `sessions` | no | Internal: what the other two share. Either enables it; alone it has no effect. |
+//!
 //! # In the book
 //!
 //! In the repository, `book/src/reference/guard.md` has every limit with its default and cost,

@@ -39,6 +39,18 @@ pub struct Chart<'a> {
 
 const COLOURS: [RGBColor; 4] = [RED, BLUE, RGBColor(0, 130, 60), RGBColor(150, 90, 0)];
 
+/// Colours in SVG files that dark pages replace: background, text and axes, and [`COLOURS`].
+const DARK_COLOURS: [(&str, &str); 6] = [
+    ("#FFFFFF", "#0D1117"),
+    ("#000000", "#E6EDF3"),
+    ("#FF0000", "#FF7B72"),
+    ("#0000FF", "#6CB6FF"),
+    ("#00823C", "#56D364"),
+    ("#965A00", "#E3B341"),
+];
+/// Fills of the cells of a heat map, on which dark pages have light text: green, yellow and the shades of red.
+const CELL_FILLS: &str = r##"[fill="#9CD696"], [fill="#EEE68C"], [fill^="#F0"]"##;
+
 /// Draws an SVG file of a size in pixels into a folder.
 ///
 /// # Errors
@@ -51,13 +63,25 @@ pub fn save(
 ) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
     let path = folder.join(file);
-    let paint = || {
-        let root = SVGBackend::new(&path, size).into_drawing_area();
+    let mut svg = String::new();
+    let paint = || -> Drawn {
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         root.fill(&WHITE)?;
         draw(&root)?;
         Ok(root.present()?)
     };
-    paint().map_err(|e: Box<dyn Error>| format!("cannot draw {}: {e}", path.display()))
+    paint().map_err(|e| format!("cannot draw {}: {e}", path.display()))?;
+    std::fs::write(&path, with_dark_style(&svg)).map_err(|e| format!("cannot write {}: {e}", path.display()))
+}
+
+/// Returns an SVG document with a style for dark pages, which follows its opening tag.
+fn with_dark_style(svg: &str) -> String {
+    let Some((opening, content)) = svg.split_once('>') else { return svg.to_owned() };
+    let colours = DARK_COLOURS.map(|(light, dark)| {
+        format!("[fill=\"{light}\"] {{ fill: {dark} }}\n[stroke=\"{light}\"] {{ stroke: {dark} }}\n")
+    });
+    let rules = format!("{}{CELL_FILLS} {{ fill-opacity: 0.35 }}\n", colours.concat());
+    format!("{opening}>\n<style>\n@media (prefers-color-scheme: dark) {{\n{rules}}}\n</style>{content}")
 }
 
 /// Returns a builder of a chart with a title and room for the labels of its axes.
@@ -108,5 +132,43 @@ impl Chart<'_> {
             chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK).draw()?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const SVG: &str = "<svg width=\"1\">\n<rect fill=\"#FFFFFF\"/>\n</svg>\n";
+
+    #[test]
+    fn dark_style_follows_the_opening_tag_and_has_every_colour_of_a_chart() {
+        let svg = with_dark_style(SVG);
+        let start = "<svg width=\"1\">\n<style>\n@media (prefers-color-scheme: dark) {\n";
+        assert!(
+            svg.starts_with(start) && svg.ends_with("}\n</style>\n<rect fill=\"#FFFFFF\"/>\n</svg>\n"),
+            "{svg}"
+        );
+        for RGBColor(red, green, blue) in [WHITE, BLACK].into_iter().chain(COLOURS) {
+            let rule = format!("[stroke=\"#{red:02X}{green:02X}{blue:02X}\"] {{ stroke: #");
+            assert!(svg.contains(&rule), "{rule} in {svg}");
+        }
+    }
+
+    #[test]
+    fn plots_of_the_documentation_have_the_dark_style() {
+        let svg = with_dark_style(SVG);
+        let (style, _) = svg.split_once("\n<rect").expect("a rectangle");
+        let style = style.split_once('\n').map(|(_, style)| style).expect("an opening tag");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let files = fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path());
+        let plots: Vec<_> = files.filter(|file| file.extension().is_some_and(|kind| kind == "svg")).collect();
+        assert!(plots.len() >= 8, "{plots:?}");
+        for plot in plots {
+            let text = fs::read_to_string(&plot).expect("text");
+            assert_eq!(text.matches(style).count(), 1, "{}", plot.display());
+        }
     }
 }

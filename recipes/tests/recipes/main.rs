@@ -1,5 +1,5 @@
-//! Recipes: one file each, first the code of the game and then a test that plays it. The book shows what is between
-//! `ANCHOR: game` and `ANCHOR_END: game`.
+//! Recipes: one file each, first the code of the game and then a test that plays it. The book shows what is between an
+//! `ANCHOR` and its `ANCHOR_END`.
 
 mod armed_turret;
 mod bad_link;
@@ -10,6 +10,7 @@ mod chat;
 mod classes;
 mod damage_indicator;
 mod dash;
+mod death_report;
 mod drone;
 mod fall_damage;
 mod flag;
@@ -33,6 +34,7 @@ mod npc;
 mod one_shot_effect;
 mod other_rate;
 mod own_ability;
+mod recordings;
 mod respawn;
 mod ridden_crate;
 mod scoreboard;

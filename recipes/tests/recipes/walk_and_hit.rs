@@ -1,6 +1,6 @@
 //! Two soldiers: one walks to and fro, the other one hits it where its own screen shows it.
 
-use unlag_recipes::{Game, floor, play, record, recorded, soldiers};
+use unlag_recipes::{Game, floor, play, record, recorded, soldiers, walk_to_and_fro};
 
 // ANCHOR: game
 use bevy::prelude::*;
@@ -26,17 +26,12 @@ fn shoot(
 }
 // ANCHOR_END: game
 
-/// Walks to the right for a second, then to the left for a second.
-fn walk(time: Res<Time>, mut input: Single<&mut InputAccumulator>) {
-    input.axes(if time.elapsed_secs() % 2.0 < 1.0 { Vec2::X } else { Vec2::NEG_X });
-}
-
 fn shooter(app: &mut App) {
     app.add_plugins((client, record::<ShotFired>, record::<ShotVerdict>)).add_systems(PreUpdate, shoot);
 }
 
 fn walker(app: &mut App) {
-    app.add_plugins(client).add_systems(PreUpdate, walk);
+    app.add_plugins((client, walk_to_and_fro));
 }
 
 /// Returns the number of shots that hit on the screen, and of those the number that the server confirms.

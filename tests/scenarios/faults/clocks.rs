@@ -66,9 +66,9 @@ fn record_delay(stats: Res<SmoothingStats>, mut least: ResMut<LeastDelay>) {
     least.0 = least.0.min(stats.delay_ms);
 }
 
-/// Shots of a player whose machine's clock has this speed, in a fight of 60 s that begins when it joins, and the
-/// smallest playout delay on its screen in milliseconds.
-fn fight_with_clock(speed: f64, steer_clock: bool) -> (ShotStats, f32) {
+/// Shots of a player whose machine's clock has this speed, in a fight of `time` seconds that begins when it joins, and
+/// the smallest playout delay on its screen in milliseconds.
+fn fight_with_clock(speed: f64, steer_clock: bool, time: f64) -> (ShotStats, f32) {
     let conditions = preset("Average (UE)");
     let mut game = start(MatchOptions { players: 3, conditions, seed: 3, first_clock: speed, ..default() });
     let client = &mut game.clients[0];
@@ -78,11 +78,25 @@ fn fight_with_clock(speed: f64, steer_clock: bool) -> (ShotStats, f32) {
         client.insert_resource(ClockSteering::default());
     }
     game.set_firing(true);
-    game.run(seconds(60.0));
+    game.run(seconds(time));
     game.set_firing(false);
     game.run(seconds(6.0));
     let client = game.clients[0].world();
     (client.resource::<ShotStats>().clone(), client.resource::<LeastDelay>().0)
+}
+
+/// Row F20, with its control: a clock that is not steered, on which shots are resolved at other moments.
+#[test]
+fn shots_of_a_player_whose_clock_is_1_percent_slow_agree_for_half_a_minute() {
+    let (shots, delay) = fight_with_clock(0.99, true, 30.0);
+    let agreement = shots.confirmed_of_drawn().unwrap_or(0.0);
+    println!("a clock at 0.99: {agreement:.1} % of {} drawn hits confirmed", shots.drawn);
+    assert!(shots.drawn > 15 && agreement >= 98.0, "{shots:?}");
+    assert!(delay >= 0.0, "a playout delay of {delay} ms");
+    let (unsteered, _) = fight_with_clock(0.95, false, 30.0);
+    let agreement = unsteered.confirmed_of_drawn().unwrap_or(0.0);
+    println!("a clock at 0.95 without steering: {agreement:.1} % of {}", unsteered.drawn);
+    assert!(unsteered.drawn > 5 && agreement < 90.0, "the control: {unsteered:?}");
 }
 
 // Row F20.
@@ -90,13 +104,13 @@ fn fight_with_clock(speed: f64, steer_clock: bool) -> (ShotStats, f32) {
 #[ignore = "long: `unlag_lab prediction` has the same figures"]
 fn shots_of_a_player_with_a_slow_clock_are_resolved_as_they_were_drawn() {
     for speed in [0.95, 0.99, 1.05] {
-        let (shots, delay) = fight_with_clock(speed, true);
+        let (shots, delay) = fight_with_clock(speed, true, 60.0);
         let agreement = shots.confirmed_of_drawn().unwrap_or(0.0);
         println!("a clock at {speed}: {agreement:.1} % of {} drawn hits confirmed", shots.drawn);
         assert!(shots.drawn > 20 && agreement >= 98.0, "{speed}: {shots:?}");
         assert!(delay >= 0.0, "a playout delay of {delay} ms");
     }
-    let (unsteered, _) = fight_with_clock(0.95, false);
+    let (unsteered, _) = fight_with_clock(0.95, false, 60.0);
     let agreement = unsteered.confirmed_of_drawn().unwrap_or(0.0);
     assert!(agreement < 90.0, "the control: without steering {agreement} % of {} hits", unsteered.drawn);
 }
@@ -106,7 +120,7 @@ fn shots_of_a_player_with_a_slow_clock_are_resolved_as_they_were_drawn() {
 #[ignore = "long: `unlag_lab prediction` has the same figure"]
 fn playout_delay_on_a_clock_that_is_much_too_fast_is_never_negative() {
     for speed in [1.15, 2.0] {
-        let (_, delay) = fight_with_clock(speed, true);
+        let (_, delay) = fight_with_clock(speed, true, 60.0);
         assert!(delay >= 0.0, "at {speed}: a playout delay of {delay} ms");
     }
 }

@@ -279,6 +279,15 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
             "{drawn} % of {} confirmed hits were on the shooter's screen",
             total.confirmed
         );
+        // A view older than the rewind limit when the server resumes is clamped, and its verdict reports that. All
+        // other hits were on the screen.
+        let unclamped = total.unclamped();
+        let drawn = unclamped.drawn_of_confirmed().unwrap_or(0.0);
+        assert!(
+            unclamped.confirmed > 10 && drawn >= 98.0,
+            "{drawn} % of {} confirmed hits with unclamped views were on the shooter's screen",
+            unclamped.confirmed
+        );
         trial.assert_invariants();
     }
 }

@@ -22,6 +22,8 @@ use crate::{controls, npc, plugins::Soldier};
 ///     Characters::none().with::<Soldier>().with::<SoldierWith<Dash>>()
 /// }
 /// ```
+///
+/// In the book: *Models of your own*, `book/src/reference/own_models.md`.
 #[derive(Clone)]
 pub struct Characters(Vec<(&'static str, fn(&mut App, Side))>);
 

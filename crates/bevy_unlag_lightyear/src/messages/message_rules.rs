@@ -31,6 +31,8 @@ pub enum Delivery {
 }
 
 /// Rules of a message type.
+///
+/// In the book: *Game messages*, `book/src/reference/messages.md`.
 #[doc(alias = "RPC")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MessageRules {

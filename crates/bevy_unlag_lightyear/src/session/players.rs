@@ -36,6 +36,20 @@ pub struct AwaitingReconnect {
 /// Components of a player's pawn: it belongs to `peer`, and currently to `link`, the server's end of the
 /// player's link. Insert them with [`NetworkedPawn`](crate::NetworkedPawn), on one pawn per player: a second
 /// one is returned to the server, with an error in the log. For further pawns of a player see [`SessionOf`].
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::MoveModel;
+/// use bevy_unlag_lightyear::{NetworkedPawn, PlayerJoined, player_pawn};
+///
+/// /// On the server: a pawn for each player, with a movement model of the game's own.
+/// fn spawn_pawn<M: MoveModel<State: Default>>(joined: On<PlayerJoined>, mut commands: Commands) {
+///     let owner = player_pawn(joined.link, joined.peer);
+///     commands.spawn((NetworkedPawn::<M>::default(), M::State::default(), owner));
+/// }
+/// ```
+///
+/// In the book: *Sessions*, `book/src/operations/sessions.md`.
 #[must_use]
 pub fn player_pawn(link: Entity, peer: PeerId) -> impl Bundle {
     (SessionOf(peer), owned_by(link))

@@ -28,6 +28,8 @@ pub(crate) struct Departing;
 /// [`SimulationRate::snapshot_ticks`]. 0 counts as 1. Raising it saves
 /// downlink bandwidth and delays the pawn by as much on other clients. Pawns with the same interval are sent
 /// in the same ticks.
+///
+/// In the book: *Networking*, `book/src/reference/networking.md`.
 #[doc(alias = "NetUpdateFrequency")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Component, Debug)]

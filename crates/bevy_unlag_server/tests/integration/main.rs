@@ -3,6 +3,7 @@
 #[cfg(feature = "admin")]
 mod admin;
 mod life_cycle;
+mod log_table;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod reflection;

@@ -5,6 +5,26 @@ use bevy_unlag_core::{Interpolate, InterpolationSpan, Tick, Wire};
 use serde::{Deserialize, Serialize};
 
 /// Health of a pawn. Other clients know it as of the moment at which they draw the pawn, its owner at once.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_weapons::Health;
+///
+/// /// Length of a health bar, as a share of its full length.
+/// #[derive(Component)]
+/// struct HealthBar(f32);
+///
+/// /// On every client: updates the bars of the pawns whose health has changed.
+/// fn update_bars(pawns: Query<(Entity, &Health), Changed<Health>>, mut commands: Commands) {
+///     for (pawn, health) in &pawns {
+///         commands.entity(pawn).insert(HealthBar(health.fraction()));
+///     }
+/// }
+///
+/// assert_eq!(Health { current: 30.0, max: 120.0 }.fraction(), 0.25);
+/// ```
+///
+/// In the book: *Weapons and health*, `book/src/reference/weapons.md`.
 #[doc(alias = "m_iHealth")]
 #[derive(Component, Wire, Clone, Copy, PartialEq, Debug, Serialize, Deserialize, Reflect)]
 #[reflect(Component, Debug, Default)]

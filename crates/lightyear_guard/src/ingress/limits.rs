@@ -19,6 +19,8 @@ use crate::named_enum::named_enum;
 /// // On a server behind a router that many players share.
 /// App::new().insert_resource(IngressLimits { max_pending_per_host: 128, ..default() });
 /// ```
+///
+/// In the book: *Guard*, `book/src/reference/guard.md`.
 #[doc(alias = "DDoSDetection")]
 #[derive(Resource, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Resource, Debug, Default)]

@@ -35,6 +35,8 @@ use crate::{
 ///     Ok(())
 /// }
 /// ```
+///
+/// In the book: *Tokens, keys and matchmaking*, `book/src/operations/access.md`.
 #[doc(alias = "NetcodeServer")]
 #[derive(Clone, Debug)]
 pub struct ServerAccess {

@@ -49,6 +49,22 @@ impl core::error::Error for TokenError {}
 
 /// netcode client for one connect token. Spawn it with lightyear's `Client` and the transport's components,
 /// and trigger `Connect`.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use lightyear::prelude::{Client, Connect, LocalAddr, UdpIo};
+/// use lightyear_guard::{TokenClient, TokenError};
+///
+/// /// Joins the server that a token names, with the bytes that the matchmaker has sent.
+/// fn join(world: &mut World, token: &[u8]) -> Result<(), TokenError> {
+///     let client = TokenClient::new(token)?;
+///     let local = LocalAddr(client.local_address());
+///     world.spawn((Client, client, UdpIo::default(), local)).trigger(|entity| Connect { entity });
+///     Ok(())
+/// }
+/// ```
+///
+/// In the book: *Tokens, keys and matchmaking*, `book/src/operations/access.md`.
 #[doc(alias = "NetcodeClient")]
 #[doc(alias = "Authentication")]
 #[derive(Bundle)]

@@ -166,6 +166,22 @@ mod tests {
         }
     }
 
+    /// Returns the number after a text.
+    fn number_after(text: &str, before: &str) -> Option<usize> {
+        let (_, rest) = text.split_once(before)?;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    }
+
+    #[test]
+    fn manifest_requests_the_measured_share_of_a_core() {
+        let manifest = include_str!("../../../../deploy/agones/fleet.yaml");
+        let handbook = include_str!("../../../../book/src/operations/deployment.md");
+        let (_, server) = manifest.split_once("- name: server").expect("the server's container");
+        let per_core = number_after(handbook, "`matches_per_core` | ").expect("the measured figure");
+        // In thousandths of a core.
+        assert_eq!(number_after(server, "cpu: "), Some(1_000_usize.div_ceil(per_core)));
+    }
+
     #[test]
     fn shares_of_the_hours_add_up_to_a_day() {
         assert!((ARRIVALS.iter().sum::<f64>() - 100.0).abs() < 1e-9);

@@ -26,5 +26,6 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let note = format!("{changes} changes by the server");
     figures.add_noted("respawn_corrections", corrections as f64, note)?;
     // As many corrections there were before these had a counter of their own.
-    figures.add("control_respawn_corrections", (corrections + changes) as f64)
+    let note = format!("{corrections} corrections and {changes} changes by the server");
+    figures.add_noted("control_respawn_corrections", (corrections + changes) as f64, note)
 }

@@ -89,7 +89,8 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str) -> Result
     let control = linear.mean(|v| v.rms);
     let note = format!("{} samples, the largest {:.3}", linear.sum(|v| v.samples), linear.worst(|v| v.max));
     figures.add_noted(format!("control_replicated_rms_cm_linear_{key}"), control, note)?;
-    figures.add(format!("replicated_rms_ratio_{key}"), rms / control)?;
+    let note = format!("{} and {} samples", hermite.sum(|v| v.samples), linear.sum(|v| v.samples));
+    figures.add_noted(format!("replicated_rms_ratio_{key}"), rms / control, note)?;
     figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max))?;
     figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay * 1_000.0))
 }

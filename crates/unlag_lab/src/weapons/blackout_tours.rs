@@ -39,8 +39,8 @@ struct Blackout {
     /// Number of corrections, and the largest one in metres.
     corrections: usize,
     largest: f32,
-    /// Seconds from the first move that differs to the end of the blackout.
-    apart: f64,
+    /// Whether a move differs at all.
+    apart: bool,
     /// Seconds from the end of the blackout to the last move that differs.
     agree_again: f64,
 }
@@ -83,13 +83,13 @@ fn consequences(
     let within = |at: &f64| (from..to + AFTERMATH).contains(at);
     let errors: Vec<f32> =
         record.corrections.iter().filter(|(at, _)| within(at)).map(|(_, error)| *error).collect();
-    let moves = record.moves.iter().filter(|(at, ..)| within(at));
-    let apart: Vec<f64> = moves.filter(|(_, tick, place)| differs(tick, place)).map(|(at, ..)| *at).collect();
+    let last_apart =
+        record.moves.iter().rfind(|(at, tick, place)| within(at) && differs(tick, place)).map(|(at, ..)| *at);
     Blackout {
         corrections: errors.len(),
         largest: errors.iter().copied().fold(0.0, f32::max),
-        apart: apart.first().map_or(0.0, |first| to - first),
-        agree_again: apart.last().map_or(0.0, |last| (last - to).max(0.0)),
+        apart: last_apart.is_some(),
+        agree_again: last_apart.map_or(0.0, |last| (last - to).max(0.0)),
     }
 }
 
@@ -109,7 +109,9 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let largest = most(|blackout| f64::from(blackout.largest) * 100.0);
     figures.add_noted("blackout_2s_correction_max_cm", largest, note.clone())?;
     figures.add_noted("blackout_2s_agree_again_s", most(|blackout| blackout.agree_again), note)?;
-    // The two sides must have differed in every blackout, or there was nothing to agree on again.
-    let least = all.iter().map(|blackout| blackout.apart).fold(f64::INFINITY, f64::min);
-    figures.add("control_blackout_2s_apart_least_s", least)
+    // Where the two sides never differed, as while the player pushes against a wall, there was nothing to agree on
+    // again.
+    let apart = all.iter().filter(|blackout| blackout.apart).count();
+    let note = format!("{apart} of {} blackouts", all.len());
+    figures.add_noted("control_blackouts_2s_apart_percent", apart as f64 * 100.0 / all.len() as f64, note)
 }

@@ -97,10 +97,11 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     )?;
     // Without the client's own answer this many would wait for ever.
     figures.add_noted("control_unanswered_shots", missed as f64, format!("{shots} shots"))?;
-    let mut least = u64::MAX;
+    let (mut least, mut blackouts) = (u64::MAX, 0);
     for (ms, totals) in LENGTHS_MS.iter().zip(&played) {
         let after = totals.after.iter().copied().min().unwrap_or(0);
         least = least.min(after);
+        blackouts += totals.after.len();
         let note = format!(
             "{} shots, {} blackouts, at least {after} shots after each",
             totals.shots,
@@ -110,5 +111,6 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         figures.add_noted(name, totals.missed as f64 * 100.0 / totals.shots as f64, note)?;
     }
     // Players whose connection has ended fire no shots that could wait for an answer.
-    figures.add("control_shots_after_blackout_least", least as f64)
+    let note = format!("{blackouts} blackouts of four players, {shots} shots");
+    figures.add_noted("control_shots_after_blackout_least", least as f64, note)
 }

@@ -158,18 +158,23 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         |_| Ok(()),
     )?;
     let mut worst = [0.0f64; 2];
+    let mut frames = [0; 2];
     let mut fastest = 0.0f64;
     for (((name, others), round_trip), dodged) in matches.iter().zip(&played) {
         let most = dodged.errors.iter().copied().fold(f64::NAN, f64::max);
         let note = format!("{} frames near the bystander of {shots} rockets", dodged.errors.len());
         figures.add_noted(format!("rocket_error_cm_{name}_{round_trip}ms"), most, note)?;
         let present = *others == ProjectileTime::ServerPresent;
-        worst[usize::from(!present)] = worst[usize::from(!present)].max(most);
+        let mode = usize::from(!present);
+        worst[mode] = worst[mode].max(most);
+        frames[mode] += dodged.errors.len();
         if present {
             fastest = fastest.max(dodged.fastest);
         }
     }
-    figures.add("rocket_error_cm_present", worst[0])?;
-    figures.add("control_rocket_error_cm_screen", worst[1])?;
-    figures.add("rocket_hand_over_speed_ratio", fastest)
+    let rockets = shots * ROUND_TRIPS.len();
+    let note = |frames: usize| format!("{frames} frames near the bystander of {rockets} rockets");
+    figures.add_noted("rocket_error_cm_present", worst[0], note(frames[0]))?;
+    figures.add_noted("control_rocket_error_cm_screen", worst[1], note(frames[1]))?;
+    figures.add_noted("rocket_hand_over_speed_ratio", fastest, format!("{rockets} rockets"))
 }

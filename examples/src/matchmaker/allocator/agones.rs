@@ -16,7 +16,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{AllocationEvent, Allocator, GameServer};
-use crate::{connection, http_client::HttpService, matchmaking::MATCH_ANNOTATION};
+use crate::{
+    connection,
+    http_client::HttpService,
+    match_rules::{RULES, SECONDS},
+    matchmaker::MatchmakerArgs,
+    matchmaking::MATCH_ANNOTATION,
+};
 
 /// Time to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,6 +41,9 @@ struct Fleet {
     /// Path of the resource.
     path: String,
     name: String,
+    rules: String,
+    /// Length of a match, in seconds, if it is not that of the rules.
+    match_seconds: Option<f64>,
 }
 
 /// The part of a `GameServerAllocation` that Kubernetes returns.
@@ -61,13 +70,19 @@ struct Port {
 }
 
 impl Agones {
-    /// Allocates from a fleet by the API at this URL, such as that of `kubectl proxy`.
+    /// Allocates from the fleet of the arguments by the API at this URL, such as that of `kubectl proxy`.
     ///
     /// # Errors
     /// Returns one line when the URL is invalid.
-    pub fn new(url: &str, namespace: &str, fleet: &str) -> Result<Self, String> {
-        let path = format!("/apis/allocation.agones.dev/v1/namespaces/{namespace}/gameserverallocations");
-        let fleet = Fleet { api: HttpService::parse(url)?, path, name: fleet.to_owned() };
+    pub fn new(url: &str, args: &MatchmakerArgs) -> Result<Self, String> {
+        let namespace = &args.agones_namespace;
+        let fleet = Fleet {
+            api: HttpService::parse(url)?,
+            path: format!("/apis/allocation.agones.dev/v1/namespaces/{namespace}/gameserverallocations"),
+            name: args.agones_fleet.clone(),
+            rules: args.agones_rules.clone(),
+            match_seconds: args.match_seconds,
+        };
         Ok(Self { fleet: Arc::new(fleet), pending: 0, events: channel() })
     }
 }
@@ -75,23 +90,28 @@ impl Agones {
 impl Fleet {
     /// Allocates a server and waits for it.
     fn allocate(&self, match_id: &str) -> Result<GameServer, String> {
-        let answer = self.api.post(&self.path, &request(&self.name, match_id), PATIENCE)?;
+        let answer = self.api.post(&self.path, &self.request(match_id), PATIENCE)?;
         game_server(&answer)
     }
-}
 
-/// Returns the allocation that is asked for: any ready server of the fleet, which then has the id of the match.
-fn request(fleet: &str, match_id: &str) -> String {
-    json!({
-        "apiVersion": "allocation.agones.dev/v1",
-        "kind": "GameServerAllocation",
-        "spec": {
-            "selectors": [{ "matchLabels": { "agones.dev/fleet": fleet }, "gameServerState": "Ready" }],
-            "scheduling": "Packed",
-            "metadata": { "annotations": { MATCH_ANNOTATION: match_id } },
-        },
-    })
-    .to_string()
+    /// Returns the request for any ready server of the fleet, which gets the id of the match and its rules.
+    fn request(&self, match_id: &str) -> String {
+        let mut annotations = json!({ MATCH_ANNOTATION: match_id, RULES: self.rules });
+        if let Some(seconds) = self.match_seconds {
+            // The server reads whole seconds, from 1 on.
+            annotations[SECONDS] = format!("{:.0}", seconds.max(1.0)).into();
+        }
+        json!({
+            "apiVersion": "allocation.agones.dev/v1",
+            "kind": "GameServerAllocation",
+            "spec": {
+                "selectors": [{ "matchLabels": { "agones.dev/fleet": self.name }, "gameServerState": "Ready" }],
+                "scheduling": "Packed",
+                "metadata": { "annotations": annotations },
+            },
+        })
+        .to_string()
+    }
 }
 
 /// Reads the answer of the API.
@@ -145,12 +165,25 @@ impl Allocator for Agones {
 mod tests {
     use super::*;
 
+    fn request(match_seconds: Option<f64>) -> serde_json::Value {
+        let api = HttpService::parse("http://127.0.0.1:8001").expect("a URL");
+        let (name, rules) = ("shooter".to_owned(), "duel".to_owned());
+        let fleet = Fleet { api, path: String::new(), name, rules, match_seconds };
+        serde_json::from_str(&fleet.request("m-7")).expect("JSON")
+    }
+
     #[test]
-    fn request_selects_the_fleet_and_names_the_match() {
-        let request: serde_json::Value = serde_json::from_str(&request("shooter", "m-7")).expect("JSON");
-        assert_eq!(request["kind"], "GameServerAllocation");
-        assert_eq!(request["spec"]["selectors"][0]["matchLabels"]["agones.dev/fleet"], "shooter");
-        assert_eq!(request["spec"]["metadata"]["annotations"][MATCH_ANNOTATION], "m-7");
+    fn request_selects_the_fleet_and_names_the_match_and_its_rules() {
+        let whole = request(None);
+        assert_eq!(whole["kind"], "GameServerAllocation");
+        assert_eq!(whole["spec"]["selectors"][0]["matchLabels"]["agones.dev/fleet"], "shooter");
+        for (seconds, expected) in [(None, None), (Some(90.0), Some("90")), (Some(0.1), Some("1"))] {
+            let mut annotations = json!({ MATCH_ANNOTATION: "m-7", RULES: "duel" });
+            if let Some(expected) = expected {
+                annotations[SECONDS] = expected.into();
+            }
+            assert_eq!(request(seconds)["spec"]["metadata"]["annotations"], annotations);
+        }
     }
 
     // As in Agones' documentation of GameServerAllocation.
