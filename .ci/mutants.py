@@ -5,8 +5,8 @@ usage: .ci/mutants run    (which makes the copy of HEAD that this script changes
 
 cargo-mutants lists the mutants of a crate. They are sorted by name, shuffled by Python's generator with the seed SEED,
 and the first VIABLE that compile are the sample. Each becomes a branch on the environment variable UNLAG_MUTANT, so
-that the tests are built once. A mutant meets the tests of its own crate first, and only if all pass, the scenarios over
-netcode that touch the crate. A stated mutation meets the test that must fail. Without a mutant, the same build must
+that the tests are built once. All meet the tests of their own crate first, and those that pass these, the scenarios
+over netcode that touch the crate. A stated mutation meets the test that must fail. Without a mutant, the same build must
 pass all of them.
 """
 
@@ -289,14 +289,15 @@ class Tests:
 
     def pass_with(self, number):
         """Runs the tests with a mutant until an executable fails. None after the timeout."""
-        environment = dict(os.environ, UNLAG_MUTANT=str(number))
+        environment = dict(os.environ, UNLAG_MUTANT=str(number), RUSTC_BOOTSTRAP="1")
         # One thread more than cores: some tests wait for real time.
         environment.setdefault("RUST_TEST_THREADS", str((os.cpu_count() or 1) + 1))
         until = time.monotonic() + self.timeout if self.timeout else None
         with open(out / "last.log", "w+") as log:
             options = {"env": environment, "stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
             for executable, folder, *filters in self.runs:
-                command = [executable, "--quiet", *filters]
+                # One failing test is enough. The option is not stable yet.
+                command = [executable, "--quiet", "-Zunstable-options", "--fail-fast", *filters]
                 run = subprocess.Popen(command, cwd=folder, start_new_session=True, **options)
                 try:
                     code = run.wait(until and max(until - time.monotonic(), 0))
@@ -332,45 +333,46 @@ def prepare():
     return kept
 
 
-def left(kept, name):
-    """The mutants that have no result in a file yet."""
-    results = out / f"{name}.tsv"
-    done = {line.split("\t")[2] for line in results.read_text().splitlines()} if results.exists() else set()
-    return [mutant for mutant in kept[name] if mutant["name"] not in done]
+def results(name):
+    """The outcomes in a file, by mutant."""
+    file = out / f"{name}.tsv"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return {mutant: outcome for outcome, _, mutant in (line.split("\t") for line in lines)}
 
 
-def run(results, mutant, outcome_of):
-    """Adds the outcome of a mutant to a file."""
-    began = time.monotonic()
-    outcome = outcome_of(mutant["number"])
-    line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
-    print(line, flush=True)
-    with (out / f"{results}.tsv").open("a") as file:
-        file.write(line + "\n")
+def run(name, mutants, tests):
+    """Adds the outcomes of those mutants to a file that have none in it yet. `tests` are made only for these."""
+    before = results(name)
+    mutants = [mutant for mutant in mutants if mutant["name"] not in before]
+    made = None
+    for mutant in mutants:
+        made = tests(mutant) if made is None or name == "stated" else made
+        began = time.monotonic()
+        outcome = {None: "endless", False: "caught", True: "missed"}[made.pass_with(mutant["number"])]
+        line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
+        print(line, flush=True)
+        with (out / f"{name}.tsv").open("a") as file:
+            file.write(line + "\n")
 
 
 def main():
     kept = prepare()
     built = executables()
-    for mutant in left(kept, "stated"):
+
+    def stated(mutant):
         package, target, test = mutant["tests"]
-        tests = Tests(test, [(*found, test) for found in built[package, target]])
-        run("stated", mutant, lambda n: {None: "endless", False: "caught", True: "missed"}[tests.pass_with(n)])
+        return Tests(test, [(*found, test) for found in built[package, target]])
+
+    run("stated", kept["stated"], stated)
     for crate in CRATES:
-        mutants = left(kept, crate)
-        if not mutants:
-            continue
-        own = Tests(crate, [found for (folder, _), all_of in built.items() if folder == crate for found in all_of])
+        own = [found for (folder, _), all_of in built.items() if folder == crate for found in all_of]
+        run(crate, kept[crate], lambda _: Tests(crate, own))
+    for crate in CRATES:
+        outcomes = results(crate)
         filters = [f"{name}::" for name in SCENARIOS[crate].split()]
-        scenarios = Tests(f"{crate} over netcode", [(*found, *filters) for found in built["tests", "scenarios"]])
-
-        def outcome(number):
-            found = {None: "endless", False: "caught by its own crate"}.get(own.pass_with(number))
-            over_netcode = {None: "endless", False: "caught by scenarios", True: "missed"}
-            return found or over_netcode[scenarios.pass_with(number)]
-
-        for mutant in mutants:
-            run(crate, mutant, outcome)
+        scenarios = [(*found, *filters) for found in built["tests", "scenarios"]]
+        missed = [mutant for mutant in kept[crate] if outcomes[mutant["name"]] == "missed"]
+        run(f"{crate}.netcode", missed, lambda _: Tests(f"{crate} over netcode", scenarios))
 
 
 main()

@@ -38,8 +38,10 @@ mod tests {
     fn seconds(factor: f64) -> (f64, f64) {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, SlowMotion { factor }));
+        // Before the first update, so that it bounds what passes between the two.
+        let began = Instant::now();
         app.update();
-        let (before, began) = (app.world().resource::<Time<Real>>().elapsed(), Instant::now());
+        let before = app.world().resource::<Time<Real>>().elapsed();
         std::thread::sleep(Duration::from_millis(200));
         app.update();
         let passed = app.world().resource::<Time<Real>>().elapsed() - before;

@@ -192,6 +192,16 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn noise_of_samples_is_forgotten_with_its_time_constant() {
+        let (mut filter, mut drift) = (OffsetFilter::new(0.0, 0.0), Drift::default());
+        for step in 1..=64 {
+            filter.sample(0.0, &mut drift, 1.0, f64::from(step) / 32.0);
+        }
+        let left = filter.noise / OffsetFilter::NOISE.0;
+        assert!((left - (-2.0 / OffsetFilter::NOISE_SECONDS).exp()).abs() < 0.01, "{left}");
+    }
+
     /// Error of a steered clock.
     #[derive(Debug)]
     struct Steered {

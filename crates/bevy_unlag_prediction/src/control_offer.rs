@@ -87,3 +87,22 @@ impl<I: Wire + Copy, S: Wire + Copy> Wire for ControlOffer<I, S> {
         Ok(Self { epoch, moves, input: I::read(r)?, state: S::read(r)? })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_epoch_and_both_tick_counts_survive_the_wire() {
+        let [last, first] = [Tick(70_000), Tick(70_012)];
+        for epoch in 0..8 {
+            for moves in [OfferedMoves::Restart { now: last }, OfferedMoves::Continue { last, first }] {
+                let offer = ControlOffer { epoch, moves, input: true, state: false };
+                let mut w = BitWriter::default();
+                offer.write(&mut w);
+                let bytes = w.finish();
+                assert_eq!(ControlOffer::read(&mut BitReader::new(&bytes)), Ok(offer));
+            }
+        }
+    }
+}

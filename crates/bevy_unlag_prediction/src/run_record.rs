@@ -113,7 +113,7 @@ mod tests {
                 };
                 let newest_k = (0..=k).rfind(|k| ran(*k)).expect("the first move ran");
                 assert_eq!(newest, origin.offset(newest_k).0 as u16);
-                for back in 0..64.min(newest_k) {
+                for back in 0..=63.min(newest_k) {
                     assert_eq!(missed >> back & 1 == 0, ran(newest_k - back), "{back} before {newest_k}");
                 }
             }

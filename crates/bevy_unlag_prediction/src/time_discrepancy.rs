@@ -298,6 +298,17 @@ mod tests {
     }
 
     #[test]
+    fn silence_before_a_new_epoch_is_no_credit() {
+        let config = TimeDiscrepancyConfig::default();
+        let mut account = TimeDiscrepancy::default();
+        account.advance(10.0, 0.0, &config);
+        assert_eq!((account.claimed, account.lifetime), (-10.0, -10.0));
+        account.start_epoch();
+        assert_eq!((account.claimed, account.lifetime), (0.0, 0.0));
+        assert!(account.claim(f64::from(config.max_time_margin) + DT, &config), "detected at once");
+    }
+
+    #[test]
     fn clients_catch_up_on_a_server_stall() {
         let config = TimeDiscrepancyConfig::default();
         let mut account = TimeDiscrepancy::default();

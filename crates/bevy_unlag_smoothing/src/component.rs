@@ -169,3 +169,34 @@ fn draw<C: Interpolate + PartialEq + Component<Mutability = Mutable>>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Angle of a turret that turns by one radian a second.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    struct Turret(f32);
+
+    impl Interpolate for Turret {
+        fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
+            *from
+        }
+
+        fn extrapolate(&self, seconds: f32) -> Self {
+            Self(self.0 + seconds)
+        }
+    }
+
+    #[test]
+    fn late_value_goes_on_in_seconds_and_for_no_longer_than_poses() {
+        let sampler = PoseSampler::default();
+        let mut history = ComponentHistory::default();
+        history.insert(Tick(10), Turret(1.0));
+        let after = |ticks| history.value(ViewTime::at(Tick(10).offset(ticks)), &sampler);
+        assert_eq!(after(-1), None);
+        assert_eq!(after(4), Some(Turret(1.0 + 4.0 * sampler.tick_seconds)));
+        let most = sampler.max_extrapolation_ticks() * sampler.tick_seconds;
+        assert_eq!(after(1_000), Some(Turret(1.0 + most)));
+    }
+}

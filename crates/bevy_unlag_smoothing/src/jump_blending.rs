@@ -205,3 +205,22 @@ fn blend_offset(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bevy_unlag_core::ViewTime;
+
+    use super::*;
+
+    #[test]
+    fn later_path_may_differ_from_the_end_of_the_earlier_one_on() {
+        let between = |from, to, time| ViewStamp::Interpolated {
+            from: Tick(from),
+            to: Tick(to),
+            time: ViewTime::at(Tick(time)),
+        };
+        assert!(!is_discontinuous(between(0, 3, 2), between(3, 6, 3), None));
+        assert!(!is_discontinuous(between(0, 3, 2), between(3, 6, 4), None));
+        assert!(is_discontinuous(between(0, 6, 2), between(0, 3, 2), None), "a late update");
+    }
+}

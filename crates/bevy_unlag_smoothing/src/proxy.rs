@@ -183,8 +183,8 @@ mod tests {
             proxy.interval()
         };
         let mut hidden = shown_for(20);
-        hidden.resume(Tick(500), 0.0, 1.0 / 64.0);
-        assert_eq!(hidden.newest(), Some(Tick(497)));
+        hidden.resume(Tick(500), 10.0, 1.0 / 64.0);
+        assert_eq!((hidden.newest(), hidden.updated_at), (Some(Tick(497)), 10.0 - 3.0 / 64.0));
         assert_eq!(reappear(&mut hidden), 3);
         // Control: two updates alone.
         let mut forgetful = shown_for(20);

@@ -302,6 +302,24 @@ mod tests {
         assert_eq!(overdue, [8]);
     }
 
+    #[test]
+    fn recorded_tick_and_updates_that_clients_cannot_foresee_are_told() {
+        let mut path = PublishedPath::default();
+        let sampler = PoseSampler::default();
+        let mut record = |tick: u32| {
+            let GliderState { position, velocity } = corner(tick);
+            let snapshot = Snapshot { teleports: 2, ..Snapshot::new(Tick(tick), position, velocity) };
+            path.record(Tick(tick), snapshot, velocity, sampler.tick_seconds);
+            assert_eq!(path.recorded(), Some((Tick(tick), 2)));
+            tick.is_multiple_of(4) && {
+                path.next_update(&PathKnotConfig::default(), &sampler, None);
+                path.is_unexpected()
+            }
+        };
+        let unexpected: Vec<u32> = (0..=12).filter(|tick| record(*tick)).collect();
+        assert_eq!(unexpected, [8], "the corner is at the end of tick 6");
+    }
+
     /// Returns how far below a line a falling pawn of this rate is drawn after 8 ticks without an update.
     fn drawn_fall(factor: f32) -> f32 {
         let sampler = PoseSampler { gravity: 9.8, ..PoseSampler::default() };

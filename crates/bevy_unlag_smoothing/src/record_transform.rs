@@ -51,3 +51,29 @@ pub(crate) fn record(
         path.record(tick.0, snapshot, velocity, sampler.tick_seconds);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn velocity_is_the_displacement_of_a_tick_except_in_a_teleport() {
+        let mut app = App::new();
+        app.init_resource::<PoseSampler>().init_resource::<CurrentTick>();
+        let crate_on_a_belt = app.world_mut().spawn(RecordTransform::default()).id();
+        let mut velocity_after = |by: f32, teleports: u8| {
+            let world = app.world_mut();
+            let now = &mut world.resource_mut::<CurrentTick>().0;
+            *now = now.offset(1);
+            world.get_mut::<Transform>(crate_on_a_belt).expect("it has one").translation.x += by;
+            world.get_mut::<RecordTransform>(crate_on_a_belt).expect("it has one").teleports += teleports;
+            world.run_system_cached(record).expect("it runs");
+            let path = world.get::<PublishedPath>(crate_on_a_belt).expect("it has one");
+            path.present().expect("a pose").velocity.x
+        };
+        velocity_after(0.0, 0);
+        let walked = velocity_after(0.1, 0);
+        assert!((walked - 6.4).abs() < 0.05, "{walked} m/s");
+        assert_eq!(velocity_after(5.0, 1), 0.0, "a teleport");
+    }
+}

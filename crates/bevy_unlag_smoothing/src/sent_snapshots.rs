@@ -431,7 +431,7 @@ mod tests {
                 log.mark_update(NetId(id), [tick, tick.offset(-1)].into_iter(), tick);
             }
         }
-        assert_eq!(log.interval(), 3);
+        assert_eq!((log.interval(), log.common(), log.interval_spread()), (3, (3, 64), 61));
     }
 
     #[test]
@@ -447,6 +447,11 @@ mod tests {
         assert_eq!(log.late(), 2);
         (2_000..3_000).for_each(|k| send(&mut log, k, 0));
         assert_eq!(log.late(), 0);
+        // One of 238 is later than the two that are late by 4 ticks.
+        (3_000..4_000).for_each(|k| {
+            send(&mut log, k, if k % 150 == 0 { 9 } else { i32::from(k % 100 == 49) * 4 });
+        });
+        assert_eq!(log.late(), 4);
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl ExampleMatch {
         let position = Vec3::new(phase.cos() * 9.0, 1.0, phase.sin() * 9.0);
         let velocity = Vec3::new(-phase.sin(), 0.0, phase.cos()) * 11.7;
         Snapshot {
-            yaw: (tick.0 * 37) as u16,
+            yaw: tick.0.wrapping_mul(37) as u16,
             alive: tick.0 / 200 % 5 != 4,
             teleports: (tick.0 / 150) as u8,
             ..Snapshot::new(tick, position, velocity)

@@ -403,8 +403,10 @@ fn numbers_out_of_range_versions_and_oversized_records_are_refused() {
     let bytes = ShotEvidence::default().to_bytes();
     assert!(ShotEvidence::from_bytes(&[&bytes[..], &[0]].concat()).is_err(), "a byte too many");
     assert!(ShotEvidence::from_bytes(&[&[1], &bytes[1..]].concat()).is_err(), "another version");
-    let left_out = vec![NetId(1); 1 << 20];
-    assert!(read(&ShotEvidence { left_out, ..default() }).is_err(), "too long");
+    let with = |left_out: usize| ShotEvidence { left_out: vec![NetId(1); left_out], ..default() };
+    let rest = with(1 << 19).to_bytes().len() - (1 << 19);
+    assert!(read(&with((1 << 20) - rest)).is_ok(), "a mebibyte");
+    assert!(read(&with((1 << 20) - rest + 1)).is_err(), "too long");
 }
 
 #[test]
@@ -451,6 +453,15 @@ fn evidence_lines_draw_every_box_of_every_candidate() {
     let text = &labels[0].1;
     assert!(labels.len() == 1 && text.starts_with(&format!("{}: ", hit.target.0)), "{text}");
     assert!(text.ends_with(&format!("{:?}", hit.group)), "{text}");
+    let mut parts = Vec::new();
+    for (_, evidence) in &shots {
+        evidence.labels(&sampler, &mut |_, text| {
+            let part = text.split_once(" at ").map(|(_, part)| part.split(',').next().unwrap_or(part));
+            parts.extend(part.map(|part| part.parse::<f32>().expect("a number")));
+        });
+    }
+    assert!(parts.iter().all(|part| (0.0..=1.0).contains(part)), "{parts:?}");
+    assert!(parts.iter().any(|part| *part > 0.5), "{parts:?}");
     // Every part must have its own name.
     assert_ne!(EvidencePart::Drawn, EvidencePart::Tested);
 }

@@ -1,6 +1,10 @@
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use super::*;
+use super::{
+    exchange_sample::{Moments, OffsetWindow},
+    offset_line::OffsetEstimate,
+    *,
+};
 
 const TICK: f64 = 1.0 / 64.0;
 /// Server − client at client second 0.
@@ -186,12 +190,28 @@ fn time_step_is_followed_and_published_time_never_runs_backward() {
 }
 
 #[test]
+fn average_makes_up_for_the_drift_and_its_error_is_that_of_the_samples() {
+    const DRIFT: f64 = 5e-4;
+    let windows = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0].map(|at| {
+        // Four samples that vary by a millisecond.
+        let around = |mean| Moments { mean, squares: 4e-6 };
+        let drifted = DRIFT * (at - 8.0);
+        let (ups, downs) = (around(0.05 + drifted), around(0.05 - drifted));
+        OffsetWindow { began: at, up: (at, 0.05), down: (at, 0.05), count: 4.0, at, ups, downs }
+    });
+    let estimate = OffsetEstimate::average(windows.iter(), 8.0, DRIFT).expect("an estimate");
+    assert!((2e-4..8e-4).contains(&estimate.error), "{estimate:?}");
+    assert!(estimate.line.offset.abs() < 1e-3, "{estimate:?}");
+}
+
+#[test]
 fn impossible_exchanges_are_dropped_and_counted() {
     let mut clock = ServerClock::default();
     for k in 0..20 {
         let [t0, t1, t2, t3] = constant_latency_exchange(f64::from(k) * 0.2, OFFSET);
         assert!(clock.sample(t0, t1, t2, t3));
     }
+    assert_eq!(clock.samples(), 20);
     let before = clock.seconds(5.0);
     let [t0, t1, t2, t3] = constant_latency_exchange(4.0, OFFSET);
     let bad = [

@@ -159,6 +159,17 @@ fn moves_far_from_the_server_tick_are_not_run_and_start_a_new_epoch() {
 }
 
 #[test]
+fn delay_of_moves_grows_with_the_latency_of_the_uplink() {
+    let mut pair = Pair::new(1, LinkProfile::late(0.05));
+    pair.run(3.0);
+    let before = pair.server.stats().delay;
+    pair.up.profile.delay += 0.15;
+    pair.run(3.0);
+    let grown = pair.server.stats().delay - before;
+    assert!((9..=12).contains(&grown), "{grown} ticks for 0.15 s");
+}
+
+#[test]
 fn random_bytes_are_rejected_on_both_sides() {
     let mut pair = Pair::new(2, LinkProfile::PERFECT);
     pair.play(zigzag);
