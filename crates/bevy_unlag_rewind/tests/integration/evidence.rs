@@ -438,6 +438,9 @@ fn evidence_lines_draw_every_box_of_every_candidate() {
     let (start, end) = lines["Ray"][0];
     assert_eq!(start, evidence.origin);
     assert!(end.distance(hit.point) < 1e-3);
+    for (a, b) in &lines["Hit"] {
+        assert!(a.midpoint(*b).distance(hit.point) < 1e-3 && a.distance(*b) > 0.01, "{a} to {b}");
+    }
     // The hit lies on a tested box and within the envelope, and the target is no longer there.
     let around = |part: &str| {
         let points = lines[part].iter().flat_map(|(a, b)| [*a, *b]);
