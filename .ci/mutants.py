@@ -10,6 +10,7 @@ over netcode that touch the crate. A stated mutation meets the test that must fa
 pass all of them.
 """
 
+import functools
 import json
 import os
 import random
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 import tree_sitter
@@ -341,18 +343,24 @@ def results(name):
 
 
 def run(name, mutants, tests):
-    """Adds the outcomes of those mutants to a file that have none in it yet. `tests` are made only for these."""
+    """Adds the outcomes of those mutants to a file that have none in it yet. `tests` gives those of a mutant."""
     before = results(name)
-    mutants = [mutant for mutant in mutants if mutant["name"] not in before]
-    made = None
     for mutant in mutants:
-        made = tests(mutant) if made is None or name == "stated" else made
+        if mutant["name"] in before:
+            continue
+        its_tests = tests(mutant)
         began = time.monotonic()
-        outcome = {None: "endless", False: "caught", True: "missed"}[made.pass_with(mutant["number"])]
+        outcome = {None: "endless", False: "caught", True: "missed"}[its_tests.pass_with(mutant["number"])]
         line = f"{outcome}\t{time.monotonic() - began:.0f}\t{mutant['name']}"
         print(line, flush=True)
         with (out / f"{name}.tsv").open("a") as file:
             file.write(line + "\n")
+
+
+def once(make):
+    """The same tests for all mutants, made for the first one that has no result."""
+    made = functools.cache(make)
+    return lambda _: made()
 
 
 def main():
@@ -366,13 +374,13 @@ def main():
     run("stated", kept["stated"], stated)
     for crate in CRATES:
         own = [found for (folder, _), all_of in built.items() if folder == crate for found in all_of]
-        run(crate, kept[crate], lambda _: Tests(crate, own))
+        run(crate, kept[crate], once(partial(Tests, crate, own)))
     for crate in CRATES:
         outcomes = results(crate)
         filters = [f"{name}::" for name in SCENARIOS[crate].split()]
         scenarios = [(*found, *filters) for found in built["tests", "scenarios"]]
         missed = [mutant for mutant in kept[crate] if outcomes[mutant["name"]] == "missed"]
-        run(f"{crate}.netcode", missed, lambda _: Tests(f"{crate} over netcode", scenarios))
+        run(f"{crate}.netcode", missed, once(partial(Tests, f"{crate} over netcode", scenarios)))
 
 
 main()

@@ -85,14 +85,19 @@ fn fight_with_clock(speed: f64, steer_clock: bool, time: f64) -> (ShotStats, f32
     (client.resource::<ShotStats>().clone(), client.resource::<LeastDelay>().0)
 }
 
+/// Expects that more than `least` hits are drawn on a steered clock of this speed, and 98 % of them confirmed.
+fn expect_agreement(speed: f64, time: f64, least: u64) {
+    let (shots, delay) = fight_with_clock(speed, true, time);
+    let agreement = shots.confirmed_of_drawn().unwrap_or(0.0);
+    println!("a clock at {speed}: {agreement:.1} % of {} drawn hits confirmed", shots.drawn);
+    assert!(shots.drawn > least && agreement >= 98.0, "{speed}: {shots:?}");
+    assert!(delay >= 0.0, "a playout delay of {delay} ms");
+}
+
 /// Row F20, with its control: a clock that is not steered, on which shots are resolved at other moments.
 #[test]
 fn shots_of_a_player_whose_clock_is_1_percent_slow_agree_for_half_a_minute() {
-    let (shots, delay) = fight_with_clock(0.99, true, 30.0);
-    let agreement = shots.confirmed_of_drawn().unwrap_or(0.0);
-    println!("a clock at 0.99: {agreement:.1} % of {} drawn hits confirmed", shots.drawn);
-    assert!(shots.drawn > 15 && agreement >= 98.0, "{shots:?}");
-    assert!(delay >= 0.0, "a playout delay of {delay} ms");
+    expect_agreement(0.99, 30.0, 15);
     let (unsteered, _) = fight_with_clock(0.95, false, 30.0);
     let agreement = unsteered.confirmed_of_drawn().unwrap_or(0.0);
     println!("a clock at 0.95 without steering: {agreement:.1} % of {}", unsteered.drawn);
@@ -104,11 +109,7 @@ fn shots_of_a_player_whose_clock_is_1_percent_slow_agree_for_half_a_minute() {
 #[ignore = "long: `unlag_lab prediction` has the same figures"]
 fn shots_of_a_player_with_a_slow_clock_are_resolved_as_they_were_drawn() {
     for speed in [0.95, 0.99, 1.05] {
-        let (shots, delay) = fight_with_clock(speed, true, 60.0);
-        let agreement = shots.confirmed_of_drawn().unwrap_or(0.0);
-        println!("a clock at {speed}: {agreement:.1} % of {} drawn hits confirmed", shots.drawn);
-        assert!(shots.drawn > 20 && agreement >= 98.0, "{speed}: {shots:?}");
-        assert!(delay >= 0.0, "a playout delay of {delay} ms");
+        expect_agreement(speed, 60.0, 20);
     }
     let (unsteered, _) = fight_with_clock(0.95, false, 60.0);
     let agreement = unsteered.confirmed_of_drawn().unwrap_or(0.0);
