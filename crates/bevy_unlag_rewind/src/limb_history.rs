@@ -206,6 +206,15 @@ mod tests {
     }
 
     #[test]
+    fn record_from_long_before_does_not_bend_the_curve() {
+        let mut bones = BoneHistory::default();
+        for (tick, x) in [(0, 1_000.0), (20, 0.0), (21, 0.0), (22, 0.0)] {
+            record(&mut bones, tick, Isometry3d::from_translation(Vec3::X * x), false);
+        }
+        assert_eq!(at(&bones, 20.5), Some((3, 0.0)));
+    }
+
+    #[test]
     fn limbs_are_not_interpolated_across_a_change_of_nodes() {
         let mut bones = BoneHistory::default();
         for tick in 0..12 {

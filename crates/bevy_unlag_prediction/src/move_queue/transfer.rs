@@ -70,3 +70,54 @@ impl<M: MoveModel> MoveQueue<M> {
             || self.end.zip(self.clock.next).is_some_and(|(end, next)| !end.is_newer_than(next))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        move_queue::DueMove,
+        run_record::RanMoves,
+        testing::{Slider, Way},
+    };
+
+    /// A queue in epoch 3 that has run the move of tick 9.
+    fn after_move_9() -> MoveQueue<Slider> {
+        let clock = MoveClock { epoch: Some(3), next: Some(Tick(10)), ..MoveClock::default() };
+        MoveQueue { clock, awaiting_first_move: false, ..MoveQueue::default() }
+    }
+
+    #[test]
+    fn another_pawn_continues_the_tick_count_in_the_next_epoch() {
+        let clock = after_move_9().move_clock().expect("its owner is known");
+        let mut continued = MoveQueue::<Slider>::continuing(clock, Tick(12), Way(0));
+        assert_eq!(continued.clock.epoch, Some(4));
+        assert!(matches!(continued.next_move(Tick(12), 0), DueMove::Neutral));
+        assert_eq!(continued.last_run(), Some(Tick(10)));
+        let last = MoveClock { epoch: Some(7), ..MoveClock::default() };
+        assert_eq!(MoveQueue::<Slider>::continuing(last, Tick(12), Way(0)).clock.epoch, Some(0));
+    }
+
+    #[test]
+    fn no_move_runs_from_the_end_on_until_all_may_run_again() {
+        let mut queue = after_move_9();
+        queue.end_at(Some(Tick(11)));
+        assert!(!queue.is_over());
+        assert!(matches!(queue.next_move(Tick(20), 0), DueMove::Missing { .. }), "move 10");
+        assert!(queue.is_over());
+        assert!(matches!(queue.next_move(Tick(20), 0), DueMove::Nothing), "move 11");
+        queue.end_at(None);
+        assert!(matches!(queue.next_move(Tick(20), 0), DueMove::Missing { .. }), "move 11, once more");
+    }
+
+    #[test]
+    fn moves_that_ran_before_an_epoch_are_reported_until_its_first_move() {
+        let mut queue = after_move_9();
+        queue.ran.record(Tick(9));
+        queue.restart(Tick(30));
+        assert_ne!(queue.ran_before.for_ack(None), RanMoves::None);
+        assert!(queue.ran.is_empty());
+        // An epoch that its owner never started.
+        queue.restart(Tick(60));
+        assert_ne!(queue.ran_before.for_ack(None), RanMoves::None);
+    }
+}

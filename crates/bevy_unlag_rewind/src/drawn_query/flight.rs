@@ -78,14 +78,14 @@ impl DrawnQuery<'_, '_> {
         });
         let reach = best.map_or(1.0, |best| best.reach());
         let ago = |part: f32| f64::from(1.0 - part) * ticks;
-        let mut wall = self.mover(pass, (ago(parts.0), ago(parts.1))).filter(|wall| wall.distance <= reach);
-        if wall.is_none() && reach > 1.0 {
+        let mut fixed = None;
+        if reach > 1.0 {
             let length = a.distance(b);
             let behind =
                 (b - a).try_normalize().and_then(|way| self.world.cast(b, way, length * (reach - 1.0)));
-            let part = |distance: f32| 1.0 + distance / length.max(1e-9);
-            wall = behind.map(|distance| WorldHit { distance: part(distance), by: None });
+            fixed = behind.map(|distance| 1.0 + distance / length.max(1e-9));
         }
+        let wall = self.first_obstacle(pass, (ago(parts.0), ago(parts.1)), fixed, reach);
         let Some(hit) = best.and_then(|best| best.before(wall).ok()) else {
             let WorldHit { distance: part, by } = wall?;
             return Some(FlightStepHit { part, what: Err(by?) });
@@ -110,20 +110,27 @@ impl DrawnQuery<'_, '_> {
         history.pose(stamp, &self.sampler.as_ref()?.of(mode), &self.bases.at(self.bases_at().later(ago)))
     }
 
-    /// Returns the first occluder in the way between two moments, given in ticks before this frame, with the
-    /// fraction of the path as the distance.
-    fn mover(&self, pass: &BallPath, ago: (f64, f64)) -> Option<WorldHit> {
+    /// Returns the first obstacle in the way between two moments, given in ticks before this frame: the wall, or an
+    /// occluder. Distances are fractions of the path, at most `reach`.
+    fn first_obstacle(
+        &self,
+        pass: &BallPath,
+        ago: (f64, f64),
+        wall: Option<f32>,
+        reach: f32,
+    ) -> Option<WorldHit> {
         let bases =
             |ticks: f64| self.bases.at(self.bases_at().later(-(ticks * SUB_TICKS as f64).round() as i64));
         let (from, to) = (bases(ago.0), bases(ago.1));
-        let mut nearest = NearestObstacle::new(None, f32::INFINITY);
+        let mut nearest = NearestObstacle::new(wall, reach.next_up());
         self.each_mover(|entity, occluder, pose| {
             let ends = match occluder.base {
                 0 => Some((pose, pose)),
                 base => from.pose(base).zip(to.pose(base)),
             };
-            nearest
-                .meet(entity, |_| ends.and_then(|(pose, later)| pass.meets_occluder(occluder, pose, later)));
+            nearest.meet(entity, |reach| {
+                ends.and_then(|(pose, later)| pass.meets_occluder(occluder, pose, later, reach))
+            });
         });
         nearest.nearest
     }

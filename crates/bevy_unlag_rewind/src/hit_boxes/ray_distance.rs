@@ -60,6 +60,9 @@ mod tests {
         assert_eq!(distance(Vec3::Y * 1.67, 50.0), 0.0);
         // The head is 0.26 m high, around 1.67 m.
         assert!((distance(Vec3::Y * 2.3, 50.0) - 0.5).abs() < 0.01);
+        // Past it, from near and from afar.
+        let [near, far] = [0.0, 40.0].map(|z| distance(Vec3::new(3.0, 1.67, z), 100.0));
+        assert!((2.0..3.0).contains(&near) && (near - far).abs() < 0.01, "{near} {far}");
         // A ray that ends before it.
         assert!((distance(Vec3::Y * 1.67, 5.0) - 4.85).abs() < 0.1);
         assert_eq!(HitBoxes::none().distance_to_ray(&rig, &pose, (Vec3::ZERO, Vec3::NEG_Z, 9.0)), None);

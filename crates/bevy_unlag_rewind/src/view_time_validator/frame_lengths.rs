@@ -107,6 +107,8 @@ mod tests {
         assert_eq!(frames([]), 0);
         assert_eq!(frames([1; 30]), 1);
         assert_eq!(frames([12; 30]), 16);
+        // The last frame is not complete.
+        assert_eq!((frames([12; FEW]), frames([12; FEW + 1])), (0, 16));
         assert_eq!(frames([6, 7].repeat(15)), 9);
         assert_eq!(frames([12; 30].into_iter().chain([1; 17])), 1);
         assert!(throttled([12; 30], 2, |_| false) >= 12, "every other move sent");

@@ -96,10 +96,10 @@ impl FlightStep<'_, '_, '_, '_> {
             let behind = world.cast(self.b, direction, max - way.max);
             wall = behind.map(|distance| 1.0 + distance / length);
         }
-        let (pass, mut nearest) = (self.pass(), NearestObstacle::new(wall, f32::INFINITY));
+        let (pass, mut nearest) = (self.pass(), NearestObstacle::new(wall, reach.next_up()));
         self.then.occluders(|entity, occluder, pose| {
             let later = self.later.occluder_pose(entity).unwrap_or(pose);
-            nearest.meet(entity, |_| pass.meets_occluder(occluder, pose, later));
+            nearest.meet(entity, |reach| pass.meets_occluder(occluder, pose, later, reach));
         });
         nearest.nearest
     }
@@ -167,15 +167,23 @@ impl BallPath {
     }
 
     /// Returns the fraction of the path at which the ball hits an occluder that moves from one pose to
-    /// another.
-    pub fn meets_occluder(&self, occluder: &Occluder, pose: Isometry3d, later: Isometry3d) -> Option<f32> {
+    /// another. With a `reach` beyond the path, more than 1, the occluder stands still from then on.
+    pub fn meets_occluder(
+        &self,
+        occluder: &Occluder,
+        pose: Isometry3d,
+        later: Isometry3d,
+        reach: f32,
+    ) -> Option<f32> {
         let size = occluder.shape.raw.compute_local_bounding_sphere();
-        let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
-        if !UnitRay::between(self.a, self.b).passes(pose.translation, reach) {
+        let around = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
+        let beyond = UnitRay::between(self.b, self.a.lerp(self.b, reach.max(1.0)));
+        if ![UnitRay::between(self.a, self.b), beyond].iter().any(|way| way.passes(pose.translation, around)) {
             return None;
         }
         let goes = later.translation.distance(pose.translation) <= LEAP;
-        let line = Moving::new(pose, if goes { later } else { pose }).line(self.a, self.b);
+        let later = if goes { later } else { pose };
+        let line = Moving::new(pose, later).line(self.a, self.b);
         let (origin, direction) = (Vec3::from(line.origin), Vec3::from(line.direction));
         let still = Isometry3d::IDENTITY;
         let met = if self.radius == 0.0 {
@@ -184,7 +192,12 @@ impl BallPath {
             let start = Isometry3d::from_translation(origin);
             occluder.sweep(still, &Ball::new(self.radius), start, direction, line.max)
         };
-        met.map(|at| at / line.max.max(1e-9))
+        let met = met.map(|at| at / line.max.max(1e-9));
+        if met.is_some() || reach <= 1.0 {
+            return met;
+        }
+        let behind = occluder.cast(later, self.b, beyond.direction.into(), beyond.max);
+        behind.map(|at| 1.0 + at / self.a.distance(self.b).max(1e-9))
     }
 
     fn passes(&self, body: &Moving, bounds: &BodyBounds) -> bool {
