@@ -7,6 +7,7 @@ mod event_counts;
 mod exposition;
 mod histogram;
 mod http_server;
+mod kernel_drops;
 mod move_counts;
 mod pages;
 mod resident_memory;

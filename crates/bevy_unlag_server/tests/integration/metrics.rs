@@ -260,8 +260,11 @@ fn for_each_text<'a>(json: &'a Value, key: &str, with: &mut impl FnMut(&'a str))
 #[test]
 fn dashboard_and_alerts_name_only_metrics_that_exist() {
     let (mut samples, _) = exported();
-    // Only Linux tells it.
-    samples.insert("process_resident_memory_bytes".to_owned());
+    // Only Linux tells these.
+    for name in ["process_resident_memory_bytes", "bevy_unlag_ingress_kernel_dropped_total"] {
+        assert_eq!(samples.contains(name), cfg!(target_os = "linux"), "{name}");
+        samples.insert(name.to_owned());
+    }
     let dashboard = read("assets/grafana/bevy_unlag_server.json");
     let json: Value = serde_json::from_str(&dashboard).expect("JSON");
     let mut queries = Vec::new();
