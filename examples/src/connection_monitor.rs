@@ -4,7 +4,7 @@ use core::{net::SocketAddr, time::Duration};
 
 use bevy::{platform::time::Instant, prelude::*};
 use bevy_unlag::{
-    guard::{JoinRefused, KickReason, KickedByServer},
+    guard::{JoinRefused, KickReason, KickText, KickedByServer},
     net::{ProtocolMismatch, RateMismatch, ServerShutdown, SetupMismatch},
     prelude::*,
 };
@@ -34,6 +34,8 @@ pub struct ConnectionMonitor {
     redial: ReconnectPolicy,
     /// Whether it joins without a pawn.
     is_spectator: bool,
+    /// Reason for which the server stops, once it has said so.
+    stop_reason: KickText,
     /// Notice for the player, if any.
     pub notice: Option<String>,
 }
@@ -43,8 +45,16 @@ impl ConnectionMonitor {
     #[must_use]
     pub fn new(server: SocketAddr, redial: ReconnectPolicy) -> Self {
         let now = Instant::now();
-        let (joined_at, waited) = (None, Duration::ZERO);
-        Self { server, joined_at, last_ok: now, waited, redial, is_spectator: false, notice: None }
+        Self {
+            server,
+            joined_at: None,
+            last_ok: now,
+            waited: Duration::ZERO,
+            redial,
+            is_spectator: false,
+            stop_reason: KickText::default(),
+            notice: None,
+        }
     }
 
     /// Creates a monitor of a spectator, which gets no pawn and does not reconnect.
@@ -75,17 +85,17 @@ impl ConnectionMonitor {
         if let Some(line) = mismatch {
             return Some(EndReason::Mismatch.because(format!("at {server}: {line}")));
         }
-        if let Some(kicked) = world.resource_mut::<Messages<KickedByServer>>().drain().next() {
-            return Some(match kicked.0 {
-                KickReason::Shutdown => {
-                    EndReason::ServerShutdown.because(format!("the server at {server} has stopped"))
-                }
-                _ => EndReason::Kicked.because(format!("at {server}: {kicked}")),
-            });
-        }
+        // Before the kick at its end, which may arrive together with it and has no reason.
         if let Some(shutdown) = world.resource_mut::<Messages<ServerShutdown>>().drain().last() {
             self.notice = Some(shutdown.to_string());
+            self.stop_reason = shutdown.reason;
             self.redial.stop_reconnecting();
+        }
+        if let Some(kicked) = world.resource_mut::<Messages<KickedByServer>>().drain().next() {
+            return Some(match kicked.0 {
+                KickReason::Shutdown => self.server_stopped(),
+                _ => EndReason::Kicked.because(format!("at {server}: {kicked}")),
+            });
         }
         if let Some(said) = world.resource_mut::<Messages<Received<OperatorText>>>().drain().last() {
             self.notice = Some(format!("operator: {}", OneLine::new(&said.message.0, 400)));
@@ -109,7 +119,7 @@ impl ConnectionMonitor {
             return None;
         }
         if self.has_joined() && !connected && self.redial.is_server_shutting_down() {
-            return Some(EndReason::ServerShutdown.because(format!("the server at {server} has stopped")));
+            return Some(self.server_stopped());
         }
         let mut timeout = SERVER_TIMEOUT;
         if self.has_joined() {
@@ -140,9 +150,50 @@ impl ConnectionMonitor {
             (false, false) => match_end::no_answer(server, self.redial.has_token()),
         })
     }
+
+    /// Returns the end of a match whose server has announced its stop.
+    fn server_stopped(&self) -> MatchEnd {
+        let stopped = format!("the server at {} has stopped", self.server);
+        EndReason::ServerShutdown.because(match self.stop_reason.as_str() {
+            "" => stopped,
+            reason => format!("{stopped}: {reason}"),
+        })
+    }
 }
 
 /// Takes the messages of a type, and returns the first one.
 fn first<M: Message + ToString>(world: &mut World) -> Option<String> {
     world.resource_mut::<Messages<M>>().drain().next().map(|message| message.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app;
+
+    /// Returns the end of a client that gets the announcement of a stop, if there is one, together with the kick.
+    fn end(announcement: Option<&str>) -> MatchEnd {
+        let mut client = app::scripted_client(1, default());
+        bevy_unlag_testkit::finish(&mut client);
+        let world = client.world_mut();
+        if let Some(reason) = announcement {
+            world.write_message(ServerShutdown { left: Duration::ZERO, reason: KickText::new(reason) });
+        }
+        world.write_message(KickedByServer(KickReason::Shutdown));
+        let server = SocketAddr::from(([127, 0, 0, 1], 9));
+        let end = ConnectionMonitor::new(server, ReconnectPolicy::never()).fatal_error(world);
+        end.expect("the end of the match")
+    }
+
+    #[test]
+    fn client_whose_server_stops_is_told_the_announced_reason() {
+        for (announcement, text) in [
+            (Some("maintenance"), "the server at 127.0.0.1:9 has stopped: maintenance"),
+            (Some(""), "the server at 127.0.0.1:9 has stopped"),
+            (None, "the server at 127.0.0.1:9 has stopped"),
+        ] {
+            let end = end(announcement);
+            assert_eq!((end.reason, end.text.as_str()), (EndReason::ServerShutdown, text));
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bevy_unlag::{
-    guard::{ConnectTokenRequest, ServerKey, ServerKeys},
+    guard::{ConnectTokenRequest, KickText, ServerKey, ServerKeys},
     net::{FastClockRule, SpectatorConfig},
     prelude::{ServerAccess, TokenClient},
     rewind::RewindMode,
@@ -50,6 +50,9 @@ pub struct ServeArgs {
     /// minute, or that all have left, ends early.
     #[arg(long, value_name = "SECONDS", value_parser = args::seconds)]
     pub match_seconds: Option<f64>,
+    /// Text for the players, at most 100 bytes, when a signal or `shooter admin drain` stops the server.
+    #[arg(long, value_name = "TEXT")]
+    pub drain_reason: Option<String>,
     /// Take the commands of `shooter admin`. This file gets the address and the secret for it.
     #[arg(long, value_name = "FILE")]
     pub admin: Option<PathBuf>,
@@ -142,7 +145,7 @@ pub struct AdminArgs {
     #[arg(long, value_name = "FILE")]
     pub socket: PathBuf,
     /// One of: `players`, `kick ID [REASON]`, `ban ID_OR_ADDRESS MINUTES [REASON]`, `unban ID_OR_ADDRESS`, `map NAME`,
-    /// `say TEXT`, `drain`.
+    /// `say TEXT`, `drain [REASON]`.
     #[arg(required = true, trailing_var_arg = true)]
     pub command: Vec<String>,
 }
@@ -207,8 +210,16 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
     });
     let listeners = args.listeners.listeners()?;
     let digest = listeners.as_ref().map(|listeners| format!("certificate digest: {}", listeners.digest));
-    let operation =
-        Operation { key_file: args.key.clone(), admin, match_time, record, spectators, listeners };
+    let drain_reason = args.drain_reason.as_deref().map(KickText::new).unwrap_or_default();
+    let operation = Operation {
+        key_file: args.key.clone(),
+        admin,
+        match_time,
+        drain_reason,
+        record,
+        spectators,
+        listeners,
+    };
     udp_match::serve(args.port, &access, options, metrics, operation, |world, port| {
         transport::open_listeners(world).into_iter().flatten().for_each(say);
         digest.into_iter().for_each(say);

@@ -8,11 +8,11 @@ use std::{
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    guard::{KeyError, RotateKeys, ServerKeys},
+    guard::{KeyError, KickText, RotateKeys, ServerKeys},
     net::{Shutdown, Spectator, SpectatorConfig},
     prelude::PlayerScore,
 };
-use bevy_unlag_server::{AdminPlugin, ReloadSettings};
+use bevy_unlag_server::{AdminPlugin, LifeCycleConfig, ReloadSettings};
 use checked_ron::OneLine;
 use lightyear::prelude::{
     Connected,
@@ -44,6 +44,8 @@ pub struct Operation {
     pub admin: Option<AdminPlugin>,
     /// Length of the match, after which the server stops. `None`: it runs until it is told to stop.
     pub match_time: Option<Duration>,
+    /// Reason of a drain for the players; empty for none.
+    pub drain_reason: KickText,
     /// File that the match is recorded into.
     pub record: Option<PathBuf>,
     /// Settings for spectators, if there may be any.
@@ -71,6 +73,7 @@ impl Operation {
         if let Some(length) = self.match_time {
             app.insert_resource(MatchClock::new(length, None));
         }
+        app.world_mut().get_resource_or_init::<LifeCycleConfig>().reason = self.drain_reason;
         if let Some(file) = self.record {
             recording::record(app, file, recording::REAL_TIME);
         }
@@ -170,7 +173,7 @@ fn end_match(
     let is_won = clock.frags.is_some_and(|frags| scores.iter().any(|score| score.kills >= frags));
     if is_won || clock.left.is_zero() || clock.absence.is_zero() {
         info!(target: SERVER, "match over");
-        commands.trigger(Shutdown { after: GOODBYE });
+        commands.trigger(Shutdown { after: GOODBYE, reason: KickText::new("the match is over") });
         commands.remove_resource::<MatchClock>();
     }
 }
@@ -184,14 +187,14 @@ mod tests {
 
     /// Announced shutdowns.
     #[derive(Resource, Default)]
-    struct Ends(Vec<Duration>);
+    struct Ends(Vec<Shutdown>);
 
     fn server(match_seconds: u64) -> App {
         let mut app = App::new();
         app.add_plugins(MinimalPlugins)
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1)))
             .init_resource::<Ends>()
-            .add_observer(|shutdown: On<Shutdown>, mut ends: ResMut<Ends>| ends.0.push(shutdown.after));
+            .add_observer(|shutdown: On<Shutdown>, mut ends: ResMut<Ends>| ends.0.push(*shutdown));
         Operation { match_time: Some(Duration::from_secs(match_seconds)), ..Operation::default() }
             .add_to(&mut app);
         app
@@ -210,7 +213,8 @@ mod tests {
             !app.world().resource::<Ends>().0.is_empty()
         });
         app.update();
-        assert_eq!(app.world().resource::<Ends>().0, [GOODBYE], "once");
+        let [Shutdown { after, reason }] = app.world().resource::<Ends>().0[..] else { panic!("not once") };
+        assert_eq!((after, reason.as_str()), (GOODBYE, "the match is over"));
         seconds.expect("an end")
     }
 

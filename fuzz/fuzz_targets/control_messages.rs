@@ -1,5 +1,5 @@
-//! Decoders of small messages between client and server: handshakes, time exchanges, disconnect reasons. The
-//! first byte selects the kind.
+//! Decoders of small messages between client and server: handshakes, time exchanges, announcements of a stop with their
+//! reason. The first byte selects the kind.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
 //! Log lines of a server about its players, as a console shows them.
 
 use bevy_unlag::{
-    guard::{Kick, KickReason, LogConfig},
+    guard::{Kick, KickReason, KickText, LogConfig},
     net::Shutdown,
 };
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
@@ -31,7 +31,8 @@ fn players_joins_and_leaves_are_logged_with_reason_and_address() {
         game.run(seconds(1.0));
         kick(&mut game, 3);
         game.run(seconds(4.0));
-        game.server.world_mut().trigger(Shutdown { after: seconds(1.0) });
+        let reason = KickText::new("the match is over");
+        game.server.world_mut().trigger(Shutdown { after: seconds(1.0), reason });
         game.run(seconds(3.0));
     });
     let players = "INFO bevy_unlag::players:";
@@ -44,7 +45,7 @@ fn players_joins_and_leaves_are_logged_with_reason_and_address() {
         (format!("{players} left client=2 address=127.0.0.1:2 reason=\"timed out\" seconds="), 1),
         (format!("{players} left client=3 address=127.0.0.1:3 reason=\"kicked\" kick=Game(7) seconds="), 1),
         ("WARN lightyear_guard::kicks: kicked client=3 address=127.0.0.1:3 reason=Game(7)".to_owned(), 1),
-        ("INFO bevy_unlag::server: stopping seconds=1".to_owned(), 1),
+        ("INFO bevy_unlag::server: stopping seconds=1 reason=\"the match is over\"".to_owned(), 1),
         ("INFO bevy_unlag::server: stopped".to_owned(), 1),
     ] {
         assert_eq!(count(&lines, &beginning), times, "{beginning}: {lines:#?}");

@@ -2,21 +2,23 @@
 
 mod link_probe;
 
-use core::fmt::Debug;
+use core::{fmt::Debug, time::Duration};
 
 use bevy::prelude::App;
 use bevy_unlag_core::{Tick, ViewTime, Wire};
+use lightyear_guard::KickText;
 
 pub use self::link_probe::{InjectedMessage, LinkProbe};
 use crate::{
     clock::{ClockPing, ClockPong},
     messages::{AddGameMessage, GameMessageTypes, MessageRules},
     protocol::{Hello, Setup, SpeedAnnouncement},
+    session::ServerShutdown,
     smoothed_component::TickedValue,
 };
 
 /// Number of small message types that [`check_round_trip`] knows.
-pub const SMALL_MESSAGE_TYPES: u8 = 6;
+pub const SMALL_MESSAGE_TYPES: u8 = 7;
 
 /// Decodes a small message of type `kind` and returns whether that succeeded. A decoded value is encoded,
 /// which may round it at the ends of its ranges, decoded and encoded again.
@@ -31,7 +33,8 @@ pub fn check_round_trip(kind: u8, bytes: &[u8]) -> bool {
         2 => read::<ClockPing>(bytes),
         3 => read::<ClockPong>(bytes),
         4 => read::<TickedValue<Tick>>(bytes),
-        _ => read::<SpeedAnnouncement>(bytes),
+        5 => read::<SpeedAnnouncement>(bytes),
+        _ => read::<ServerShutdown>(bytes),
     }
 }
 
@@ -50,6 +53,7 @@ pub fn example_messages() -> Vec<(u8, Vec<u8>)> {
     let mut acked_tick = resting;
     acked_tick.acked_tick = Some(Tick(69_990));
     let received = ViewTime { tick: Tick(70_000), fraction: 64 };
+    let shutdown = ServerShutdown { left: Duration::from_secs(5), reason: KickText::new("maintenance") };
     vec![
         (0, hello.to_bytes()),
         (1, setup.to_bytes()),
@@ -58,6 +62,7 @@ pub fn example_messages() -> Vec<(u8, Vec<u8>)> {
         (4, resting.to_bytes()),
         (4, acked_tick.to_bytes()),
         (5, SpeedAnnouncement { number: 3, speed: 0.3 }.to_bytes()),
+        (6, shutdown.to_bytes()),
     ]
 }
 

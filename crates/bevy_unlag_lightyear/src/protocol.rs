@@ -11,7 +11,7 @@ use crate::{link::GameSpeed, message_class::MessageClass, model_index::ModelInde
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
-pub const PROTOCOL_VERSION: u32 = 19;
+pub const PROTOCOL_VERSION: u32 = 20;
 
 /// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may set its own number; client and server must agree.
@@ -200,7 +200,7 @@ opaque_messages! { register_common:
     SetupMessage: ClientToServer;
     /// Start of a new match: its [`Setup`] and its first tick.
     RestartMessage: ServerToClient, Hello on ServerEventChannel;
-    /// Announcement that the server will stop: the remaining milliseconds.
+    /// Announcement that the server will stop: a [`ServerShutdown`](crate::ServerShutdown).
     ShutdownMessage: ServerToClient, Hello on ServerEventChannel;
     /// A new speed of the server's game: a [`SpeedAnnouncement`].
     GameSpeedMessage: ServerToClient, Hello on ServerEventChannel;

@@ -4,7 +4,7 @@
 //!  SIGTERM, SIGINT ─► SignalPlugin ─┐
 //!  admin command ───► AdminPlugin ──┼─► ServerState: Starting ─► Ready ─► Allocated ─► Draining ─► Stopped
 //!  the game ────────────────────────┘        │
-//!                                            ├─► players: nobody joins, the others know how much time is left
+//!                                            ├─► players: nobody joins, the others know why and when
 //!  WatchdogPlugin ─► ServerHealth ───────────┴─► MetricsPlugin ─► Prometheus, health checks
 //! ```
 //!

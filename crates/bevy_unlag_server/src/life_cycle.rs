@@ -12,7 +12,7 @@ use lightyear::{
         *,
     },
 };
-use lightyear_guard::{Kick, KickReason};
+use lightyear_guard::{Kick, KickReason, KickText};
 
 /// State of a server process. Games and operators read it, and write `Allocated`, `Draining` and `Stopped`;
 /// [`ServerLifeCyclePlugin`] writes the others. `Display` is its name in lower case.
@@ -31,8 +31,8 @@ pub enum ServerState {
     /// too.
     #[display("allocated")]
     Allocated,
-    /// The server will stop: nobody new may join, and the players know how much time is left. Writing it starts
-    /// a drain, see [`LifeCycleConfig`]. A drain cannot be taken back.
+    /// The server will stop: nobody new may join, and the players know why and how much time is left. Writing it
+    /// starts a drain, see [`LifeCycleConfig`]. A drain cannot be taken back.
     #[display("draining")]
     Draining,
     /// The server stops now: the remaining players are disconnected with [`KickReason::Shutdown`]. Written when a
@@ -49,8 +49,8 @@ impl ServerState {
     }
 }
 
-/// Duration of a drain. May be changed until the drain begins. With nobody inside it ends at once, and so it does
-/// when the last player has left.
+/// Duration of a drain, and its reason. May be changed until the drain begins. With nobody inside it ends at once, and
+/// so it does when the last player has left.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct LifeCycleConfig {
@@ -63,11 +63,19 @@ pub struct LifeCycleConfig {
     /// Whether the match may end first: the announced time is `drain_limit`, and the game ends the drain by
     /// writing [`ServerState::Stopped`]. Default false.
     pub wait_for_match: bool,
+    /// Reason that players read, at most 100 bytes. Default: empty, none. The admin command `drain REASON` writes it,
+    /// and a [`Shutdown`] of the game's own has a reason of its own.
+    pub reason: KickText,
 }
 
 impl Default for LifeCycleConfig {
     fn default() -> Self {
-        Self { notice: Duration::from_secs(5), drain_limit: Duration::from_secs(20), wait_for_match: false }
+        Self {
+            notice: Duration::from_secs(5),
+            drain_limit: Duration::from_secs(20),
+            wait_for_match: false,
+            reason: KickText::default(),
+        }
     }
 }
 
@@ -101,9 +109,9 @@ impl Plugin for ServerLifeCyclePlugin {
     }
 }
 
-/// Time that is left of what was announced, if the server will stop.
+/// What the players know, with the time that is left of it, if the server will stop.
 #[derive(Resource, Default)]
-struct AnnouncedStop(Option<Duration>);
+struct AnnouncedStop(Option<Shutdown>);
 
 /// Players that a drain waits for.
 pub(crate) type Player = (With<ClientOf>, With<Connected>, Without<HostClient>);
@@ -120,24 +128,26 @@ fn advance(
     if *state == ServerState::Starting && !started.is_empty() {
         *state = ServerState::Ready;
     }
-    let left = announced.0.map(|left| left.saturating_sub(time.delta()));
-    announced.0 = left;
-    if left.is_some() && state.is_running() {
+    let known =
+        announced.0.map(|known| Shutdown { after: known.after.saturating_sub(time.delta()), ..known });
+    announced.0 = known;
+    if known.is_some() && state.is_running() {
         *state = ServerState::Draining;
     }
     // When the time is over, the glue disconnects the players and stops the server.
-    if state.is_running() || left.is_some_and(|left| left.is_zero()) {
+    if state.is_running() || known.is_some_and(|known| known.after.is_zero()) {
         return;
     }
+    let reason = known.map_or(config.reason, |known| known.reason);
     if *state == ServerState::Stopped || players.is_empty() {
-        commands.trigger(Shutdown { after: Duration::ZERO });
-    } else if left.is_none() {
-        commands.trigger(Shutdown { after: config.time_left() });
+        commands.trigger(Shutdown { after: Duration::ZERO, reason });
+    } else if known.is_none() {
+        commands.trigger(Shutdown { after: config.time_left(), reason });
     }
 }
 
 fn begin_drain(shutdown: On<Shutdown>, mut state: ResMut<ServerState>, mut announced: ResMut<AnnouncedStop>) {
-    announced.0 = Some(shutdown.after);
+    announced.0 = Some(*shutdown);
     if state.is_running() {
         *state = ServerState::Draining;
     }
@@ -156,6 +166,6 @@ fn exit(
     mut exits: MessageWriter<AppExit>,
 ) {
     *state = ServerState::Stopped;
-    announced.0 = Some(Duration::ZERO);
+    announced.0 = Some(Shutdown::default());
     exits.write(AppExit::Success);
 }

@@ -7,6 +7,7 @@ mod event_counts;
 mod exposition;
 mod histogram;
 mod http_server;
+mod kernel_drops;
 mod move_counts;
 mod pages;
 mod resident_memory;
@@ -95,7 +96,7 @@ impl Plugin for MetricsPlugin {
         move_counts::plugin(app);
         set_times::plugin(app);
         let health = app.world().resource::<ServerHealth>().clone();
-        health.name_sections(set_times::section_name);
+        health.name_sections(set_times::section_names);
         let pages = Arc::new(Pages::new(health));
         let served = Arc::downgrade(&pages);
         app.insert_resource(Publisher { pages, last: None }).add_systems(Last, publish.run_if(is_due));

@@ -54,14 +54,14 @@ impl Default for WatchdogConfig {
 pub struct ServerHealth {
     /// 0, or the number of the place of the stall in [`PLACES`], counted from 1.
     stall: Arc<AtomicUsize>,
-    /// 0, or the number of the measured section that ended last before the stall, counted from 1.
-    after: Arc<AtomicUsize>,
+    /// 0, or the number of the measured section that was running, counted from 1.
+    section: Arc<AtomicUsize>,
     /// Names of the measured sections, by their numbers. Empty without metrics.
-    section_names: Arc<OnceLock<SectionName>>,
+    section_names: Arc<OnceLock<SectionNames>>,
 }
 
-/// Function that names a measured section by its number.
-type SectionName = fn(usize) -> Option<&'static str>;
+/// Function that names a measured section by its number, and the section at whose end it begins, if there is one.
+type SectionNames = fn(usize) -> Option<(&'static str, Option<&'static str>)>;
 
 impl ServerHealth {
     /// Whether the last update is not longer ago than [`WatchdogConfig::limit`]. True until the first update.
@@ -76,26 +76,40 @@ impl ServerHealth {
         PLACES.get(self.stall.load(Ordering::Relaxed).checked_sub(1)?).copied()
     }
 
-    /// Tells how the sections are called whose end [`Heart`] notes.
+    /// Tells how the sections are called whose beginning [`Heart`] notes.
     #[cfg(feature = "metrics")]
-    pub(crate) fn name_sections(&self, name: SectionName) {
+    pub(crate) fn name_sections(&self, names: SectionNames) {
         // Metrics are added once.
-        let _ = self.section_names.set(name);
+        let _ = self.section_names.set(names);
     }
 
-    /// Returns the system set that ended last before the app stood still, if it does. `None` also without the feature
-    /// `metrics`, which measures the sets.
+    /// Returns the measured system set that is running while the app stands still: the stall is in this set, or in
+    /// systems between it and the set of [`stalled_after`](Self::stalled_after). `None` where no measured set follows
+    /// in the schedule, and without the feature `metrics`, which measures the sets.
+    #[must_use]
+    pub fn stalled_set(&self) -> Option<&'static str> {
+        let place = self.stalled_in()?;
+        // The rest of a schedule has the schedule's name.
+        self.stalled_section().map(|(set, _)| set).filter(|set| *set != place)
+    }
+
+    /// Returns the measured system set that ended last before the app stood still, if there is one in this schedule.
+    /// `None` also without the feature `metrics`.
     #[must_use]
     pub fn stalled_after(&self) -> Option<&'static str> {
-        let number = self.after.load(Ordering::Relaxed).checked_sub(1)?;
+        self.stalled_section()?.1
+    }
+
+    fn stalled_section(&self) -> Option<(&'static str, Option<&'static str>)> {
+        let number = self.section.load(Ordering::Relaxed).checked_sub(1)?;
         self.stalled_in().and_then(|_| (self.section_names.get()?)(number))
     }
 }
 
 /// Watches the updates of the app from a thread of its own. After [`WatchdogConfig::limit`] without one, an error in
-/// the log names the schedule that was running, and with metrics the system set that ended last; [`ServerHealth`] is
-/// false until the next update. The time in which the whole process was stopped does not count.
-/// Costs seven empty schedules in each update.
+/// the log names the schedule and, with metrics, the system set that is running; [`ServerHealth`] is false until the
+/// next update. The time in which the whole process was stopped does not count. Costs seven empty schedules in each
+/// update.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WatchdogPlugin;
 
@@ -123,9 +137,9 @@ pub(crate) struct Heart(Arc<Heartbeat>);
 
 #[cfg(feature = "metrics")]
 impl Heart {
-    /// Notes the end of a measured section, by its number.
-    pub(crate) fn end_section(&self, number: usize) {
-        self.0.section.store(number + 1, Ordering::Relaxed);
+    /// Notes the measured section that is running from now on, by its number; `None` outside of all.
+    pub(crate) fn begin_section(&self, number: Option<usize>) {
+        self.0.section.store(number.map_or(0, |number| number + 1), Ordering::Relaxed);
     }
 }
 
@@ -137,7 +151,7 @@ struct Heartbeat {
     place: AtomicUsize,
     /// Time without an update after which the app is stalled, in ms.
     limit: AtomicU64,
-    /// 0, or the number of the measured section that ended last, counted from 1.
+    /// 0, or the number of the measured section that is running, counted from 1.
     section: AtomicUsize,
 }
 
@@ -191,10 +205,18 @@ fn watch(heart: &Weak<Heartbeat>, health: &ServerHealth) {
         let limit = Duration::from_millis(heart.limit.load(Ordering::Relaxed)).max(PERIOD * 2);
         if silent > limit && health.is_healthy() {
             let place = heart.place.load(Ordering::Relaxed);
-            health.after.store(heart.section.load(Ordering::Relaxed), Ordering::Relaxed);
+            health.section.store(heart.section.load(Ordering::Relaxed), Ordering::Relaxed);
             health.stall.store(place + 1, Ordering::Relaxed);
-            let (place, after, seconds) = (health.stalled_in(), health.stalled_after(), tenths(silent));
-            error!(target: LOG, place, after, seconds, "no update: the server stands still, and health checks fail");
+            let (place, set, after) = (health.stalled_in(), health.stalled_set(), health.stalled_after());
+            let seconds = tenths(silent);
+            error!(
+                target: LOG,
+                place,
+                set,
+                after,
+                seconds,
+                "no update: the server stands still, and health checks fail"
+            );
         }
     }
 }

@@ -36,7 +36,8 @@ pub(super) fn plugin(app: &mut App) {
         .add_observer(log_return)
         .add_observer(log_leave)
         .add_observer(|shutdown: On<Shutdown>| {
-            info!(target: SERVER, seconds = shutdown.after.as_secs(), "stopping");
+            let reason = Some(shutdown.reason.as_str()).filter(|reason| !reason.is_empty());
+            info!(target: SERVER, seconds = shutdown.after.as_secs(), reason, "stopping");
         })
         .add_observer(|_: On<ServerStopped>| info!(target: SERVER, "stopped"))
         .add_systems(First, log_start);

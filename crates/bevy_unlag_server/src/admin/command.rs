@@ -7,7 +7,7 @@ use lightyear_guard::{BanTarget, KickText};
 
 /// Forms of the commands, for errors.
 const FORMS: &str = "players | kick ID [REASON] | ban ID_OR_ADDRESS MINUTES [REASON] | unban ID_OR_ADDRESS | \
-                     map NAME | say TEXT | drain";
+                     map NAME | say TEXT | drain [REASON]";
 /// Longest ban, in minutes: a year.
 const MAX_MINUTES: u64 = 525_600;
 
@@ -47,8 +47,11 @@ pub enum AdminCommand {
         /// The text: one line without control characters.
         text: String,
     },
-    /// `drain`: drains the server, as a signal does.
-    Drain,
+    /// `drain [REASON]`: drains the server, as a signal does.
+    Drain {
+        /// Text for the players; if it is empty, they read [`LifeCycleConfig::reason`](crate::LifeCycleConfig::reason).
+        reason: KickText,
+    },
 }
 
 /// A line that is no [`AdminCommand`]. `Display` says what is wrong and lists the commands.
@@ -100,7 +103,7 @@ impl FromStr for AdminCommand {
             "say" if !rest.is_empty() => return Ok(Self::Say { text: rest.to_owned() }),
             "map" => return Err(InvalidAdminCommand("the name of the map is missing")),
             "say" => return Err(InvalidAdminCommand("the text is missing")),
-            "drain" => Self::Drain,
+            "drain" => return Ok(Self::Drain { reason: KickText::new(rest) }),
             _ => return Err(InvalidAdminCommand("there is no such command")),
         };
         if rest.is_empty() {
@@ -141,7 +144,8 @@ mod tests {
             ("unban 7", AdminCommand::Unban { target: client }),
             ("map open field", AdminCommand::Map { name: "open field".to_owned() }),
             ("say a\u{1b}[2Jb", AdminCommand::Say { text: "a [2Jb".to_owned() }),
-            ("drain", AdminCommand::Drain),
+            ("drain", AdminCommand::Drain { reason: KickText::default() }),
+            ("drain camping in the spawn", AdminCommand::Drain { reason }),
         ] {
             assert_eq!(line.parse(), Ok(command), "{line}");
         }
@@ -163,7 +167,6 @@ mod tests {
             "map",
             "say ",
             "players 7",
-            "drain now",
             "PLAYERS",
             "quit",
         ] {

@@ -11,7 +11,7 @@ use lightyear::{
 use lightyear_guard::{BanList, Kick, KickReason, KickText, PendingKick, client_name};
 
 use super::{AdminAnswer, AdminCommand, AdminRequest};
-use crate::life_cycle::ServerState;
+use crate::life_cycle::{LifeCycleConfig, ServerState};
 
 /// Links of players who stay.
 type Players<'w, 's> = Query<
@@ -25,7 +25,7 @@ pub(super) fn answer(
     mut requests: MessageReader<AdminRequest>,
     players: Players,
     mut bans: ResMut<BanList>,
-    mut state: Option<ResMut<ServerState>>,
+    (mut state, mut config): (Option<ResMut<ServerState>>, Option<ResMut<LifeCycleConfig>>),
     mut answers: MessageWriter<AdminAnswer>,
     mut commands: Commands,
 ) {
@@ -65,8 +65,13 @@ pub(super) fn answer(
                     Err(format!("{target} is not banned"))
                 }
             }
-            AdminCommand::Drain => match state.as_deref_mut() {
+            AdminCommand::Drain { reason } => match state.as_deref_mut() {
                 Some(state) if state.is_running() => {
+                    if let Some(config) = config.as_deref_mut()
+                        && !reason.as_str().is_empty()
+                    {
+                        config.reason = *reason;
+                    }
                     *state = ServerState::Draining;
                     Ok("draining".to_owned())
                 }

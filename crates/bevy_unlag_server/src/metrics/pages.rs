@@ -41,9 +41,12 @@ impl Pages {
             "/healthz" => match self.health.stalled_in() {
                 None => HttpResponse::text(OK, "ok"),
                 Some(place) => {
-                    let after =
-                        self.health.stalled_after().map_or(String::new(), |set| format!(" after {set}"));
-                    HttpResponse::text(UNAVAILABLE, &format!("stalled in {place}{after}"))
+                    let words = |before: &str, set: Option<&str>| {
+                        set.map_or(String::new(), |set| format!("{before} {set}"))
+                    };
+                    let set = words(":", self.health.stalled_set());
+                    let after = words(" after", self.health.stalled_after());
+                    HttpResponse::text(UNAVAILABLE, &format!("stalled in {place}{set}{after}"))
                 }
             },
             "/readyz" => {

@@ -50,9 +50,22 @@ bevy_unlag_core::named_enum! {
     }
 }
 
-/// Returns the name of a section by its number.
-pub(super) fn section_name(number: usize) -> Option<&'static str> {
-    Section::ALL.get(number).copied().map(Section::name)
+impl Section {
+    /// Returns the section that begins where this one ends, if there is one.
+    fn following(self) -> Option<Self> {
+        match self {
+            // Ticks, another tick or none, and the time between two updates.
+            Self::EndPreUpdate | Self::EndTick | Self::EndFrame => None,
+            _ => Self::ALL.get(self as usize + 1).copied(),
+        }
+    }
+}
+
+/// Returns the name of a section by its number, and that of the section at whose end it begins, if there is one.
+pub(super) fn section_names(number: usize) -> Option<(&'static str, Option<&'static str>)> {
+    let section = Section::ALL.get(number).copied()?;
+    let before = Section::ALL.into_iter().find(|before| before.following() == Some(section));
+    Some((section.name(), before.map(Section::name)))
 }
 
 /// Times since the server started.
@@ -160,9 +173,9 @@ pub(super) fn plugin(app: &mut App) {
 /// Adds the timestamps around schedules. A system in the schedules themselves could run anywhere in them.
 fn add_cuts(app: &mut App) {
     add_cut(app, Cut::BeginFrame, begin_frame);
-    add_cut(app, Cut::BeginPreUpdate, begin_section);
+    add_cut(app, Cut::BeginPreUpdate, begin(Section::ReceiveLinks));
     add_cut(app, Cut::EndPreUpdate, end(Section::EndPreUpdate));
-    add_cut(app, Cut::BeginUpdate, begin_section);
+    add_cut(app, Cut::BeginUpdate, begin(Section::EndUpdate));
     add_cut(app, Cut::EndUpdate, end(Section::EndUpdate));
     add_cut(app, Cut::EndPostUpdate, end(Section::EndPostUpdate));
     add_cut(app, Cut::EndFrame, end_frame);
@@ -188,13 +201,26 @@ fn add_cut<M>(app: &mut App, cut: Cut, timestamp: impl IntoScheduleConfigs<Sched
     app.add_schedule(schedule);
 }
 
-/// Returns a system that ends a section. The watchdog learns it, too.
+/// Returns a system that ends a section.
 fn end(section: Section) -> impl Fn(ResMut<SetTimes>, Option<Res<Heart>>) {
     move |mut times, heart| {
         times.end(section);
-        if let Some(heart) = heart {
-            heart.end_section(section as usize);
-        }
+        tell_watchdog(heart, section.following());
+    }
+}
+
+/// Returns a system that begins the first section of a schedule.
+fn begin(section: Section) -> impl Fn(ResMut<SetTimes>, Option<Res<Heart>>) {
+    move |mut times, heart| {
+        times.last = Instant::now();
+        tell_watchdog(heart, Some(section));
+    }
+}
+
+/// Tells the watchdog which section is running from now on.
+fn tell_watchdog(heart: Option<Res<Heart>>, running: Option<Section>) {
+    if let Some(heart) = heart {
+        heart.begin_section(running.map(|section| section as usize));
     }
 }
 
@@ -207,28 +233,27 @@ fn between(
     end(section).after(after).before(before)
 }
 
-fn begin_section(mut times: ResMut<SetTimes>) {
-    times.last = Instant::now();
-}
-
 fn begin_frame(mut times: ResMut<SetTimes>) {
     times.frame_began = Instant::now();
 }
 
-fn end_frame(mut times: ResMut<SetTimes>) {
+fn end_frame(mut times: ResMut<SetTimes>, heart: Option<Res<Heart>>) {
     let took: Duration = times.end(Section::EndFrame) - times.frame_began;
     times.frame.observe(took);
+    tell_watchdog(heart, None);
 }
 
-fn begin_tick(mut times: ResMut<SetTimes>) {
+fn begin_tick(mut times: ResMut<SetTimes>, heart: Option<Res<Heart>>) {
     times.last = Instant::now();
     times.tick_began = times.last;
+    tell_watchdog(heart, Some(Section::BeforeMoves));
 }
 
-fn end_tick(mut times: ResMut<SetTimes>, stall: Res<Stall>) {
+fn end_tick(mut times: ResMut<SetTimes>, stall: Res<Stall>, heart: Option<Res<Heart>>) {
     let took: Duration = times.end(Section::EndTick) - times.tick_began;
     times.tick.observe(took);
     times.skipped_ticks += u64::from(stall.skipped);
+    tell_watchdog(heart, None);
 }
 
 #[cfg(test)]
@@ -262,6 +287,24 @@ mod tests {
         assert_eq!(counts(&app, ["LinkSystems::Receive", "PreUpdate", "LinkSystems::Send", "Last"]), [6; 4]);
         let of_ticks = ["MoveSystems::Extend", "MoveSystems::Step", "WeaponSystems::Validate", "FixedLast"];
         assert_eq!(counts(&app, of_ticks), [ticks; 4]);
+    }
+
+    #[test]
+    fn section_begins_with_its_schedule_or_at_the_end_of_the_one_before() {
+        let names = |section: Section| section_names(section as usize).expect("a section");
+        for first in [Section::ReceiveLinks, Section::BeforeMoves, Section::EndUpdate] {
+            assert_eq!(names(first), (first.name(), None));
+        }
+        for (section, before) in [
+            (Section::CheckDatagrams, "LinkSystems::Receive"),
+            (Section::EndPreUpdate, "TransportSystems::Receive"),
+            (Section::EndTick, "WeaponSystems::Validate"),
+            (Section::SendReplication, "Update"),
+            (Section::EndFrame, "PostUpdate"),
+        ] {
+            assert_eq!(names(section), (section.name(), Some(before)));
+        }
+        assert_eq!(section_names(Section::ALL.len()), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use lightyear_guard::{IngressRefusal, IngressStats, JoinRefusal, TokenStats, sup
 use super::{
     event_counts::{EventCounts, KICKS, VERDICTS},
     exposition::Exposition,
+    kernel_drops::kernel_drops,
     move_counts::{MoveCounts, MoveTotals},
     resident_memory::resident_bytes,
     set_times::SetTimes,
@@ -199,6 +200,13 @@ impl Snapshot {
             "reason",
             IngressRefusal::ALL.into_iter().map(|refusal| (refusal.name(), ingress.refused.of(refusal))),
         );
+        if let Some(dropped) = kernel_drops() {
+            text.counter(
+                "bevy_unlag_ingress_kernel_dropped_total",
+                "Datagrams that the system dropped because the receive buffer of a UDP socket was full.",
+                dropped,
+            );
+        }
         text.gauge(
             "bevy_unlag_pending_addresses",
             "Addresses that are remembered without a connection.",

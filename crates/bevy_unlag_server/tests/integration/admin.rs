@@ -17,8 +17,8 @@ use bevy_unlag::{
     prelude::*,
 };
 use bevy_unlag_server::{
-    AdminAnswer, AdminCommand, AdminPlugin, AdminRequest, ServerLifeCyclePlugin, ServerState,
-    send_admin_command,
+    AdminAnswer, AdminCommand, AdminPlugin, AdminRequest, LifeCycleConfig, ServerLifeCyclePlugin,
+    ServerState, send_admin_command,
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
 
@@ -144,8 +144,11 @@ fn game_answers_its_commands_and_one_that_it_ignores_is_an_error() {
     assert_eq!(site.command("map moon"), Err("there is no map moon".to_owned()));
     assert!(site.command("say hello").is_err_and(|error| error.contains("does not know")));
     assert!(site.command("quit").is_err_and(|error| error.contains("kick ID")));
-    assert_eq!(site.command("drain"), Ok("draining".to_owned()));
-    assert!(!site.game.server.world().resource::<ServerState>().is_running());
+    assert_eq!(site.command("drain closed for today"), Ok("draining".to_owned()));
+    let server = site.game.server.world();
+    assert!(!server.resource::<ServerState>().is_running());
+    assert_eq!(server.resource::<LifeCycleConfig>().reason, KickText::new("closed for today"));
+    assert!(site.command("drain").is_err_and(|error| error.contains("draining already")));
 }
 
 #[test]

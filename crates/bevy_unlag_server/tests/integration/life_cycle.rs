@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    guard::{KickReason, KickedByServer},
+    guard::{KickReason, KickText, KickedByServer},
     link_conditioner::LinkPreset,
     net::{ServerShutdown, Shutdown},
     prelude::*,
@@ -21,6 +21,7 @@ struct Exits(Vec<AppExit>);
 #[derive(Resource, Default)]
 struct Told {
     shutdown: Vec<Duration>,
+    reasons: Vec<KickText>,
     kicked: Vec<KickReason>,
 }
 
@@ -53,7 +54,10 @@ fn join(game: &mut SteppedApps) {
         |mut shutdown: MessageReader<ServerShutdown>,
          mut kicked: MessageReader<KickedByServer>,
          mut told: ResMut<Told>| {
-            told.shutdown.extend(shutdown.read().map(|shutdown| shutdown.left));
+            for ServerShutdown { left, reason } in shutdown.read() {
+                told.shutdown.push(*left);
+                told.reasons.push(*reason);
+            }
             told.kicked.extend(kicked.read().map(|kicked| kicked.0));
         },
     );
@@ -192,9 +196,33 @@ fn drain_cannot_be_taken_back() {
 #[test]
 fn shutdown_of_the_games_own_is_a_drain() {
     let mut game = start(LifeCycleConfig::default(), 1);
-    game.server.world_mut().trigger(Shutdown { after: seconds(2.0) });
+    game.server.world_mut().trigger(Shutdown { after: seconds(2.0), ..Shutdown::default() });
     game.run(seconds(1.5));
     assert_eq!(state(&game), ServerState::Draining);
     assert_eq!(told(&game, 0).shutdown, [seconds(2.0)]);
     expect_stop(&mut game, 2.0);
+}
+
+#[test]
+fn players_of_a_drain_read_its_reason() {
+    let reason = KickText::new("maintenance until six");
+    let mut game = start(LifeCycleConfig { reason, ..waiting() }, 2);
+    write_state(&mut game, ServerState::Draining);
+    game.run(seconds(1.0));
+    for client in 0..2 {
+        assert_eq!(told(&game, client).reasons, [reason], "client {client}");
+    }
+}
+
+#[test]
+fn reason_of_the_games_own_shutdown_stays_when_it_ends_early() {
+    let reason = KickText::new("the match is over");
+    let config = LifeCycleConfig { reason: KickText::new("maintenance"), ..LifeCycleConfig::default() };
+    let mut game = start(config, 1);
+    game.server.world_mut().trigger(Shutdown { after: seconds(10.0), reason });
+    game.run(seconds(1.0));
+    write_state(&mut game, ServerState::Stopped);
+    expect_stop(&mut game, 2.0);
+    let reasons = &told(&game, 0).reasons;
+    assert!(!reasons.is_empty() && reasons.iter().all(|told| *told == reason), "{reasons:?}");
 }

@@ -1,11 +1,11 @@
-//! Text of an operator for a player who is kicked.
+//! Text of an operator for players who are disconnected.
 
 use core::fmt;
 
 use bevy::prelude::*;
 
-/// A line of text for a kicked player: at most 100 bytes, without control characters. Default: empty, which is shown
-/// as "no reason given".
+/// A line of text for players who are disconnected, a kicked one or all of a server that stops: at most 100 bytes,
+/// without control characters. Default: empty, which is shown as "no reason given".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Reflect)]
 #[reflect(opaque)]
 #[reflect(Debug, PartialEq, Hash, Default)]
@@ -35,8 +35,9 @@ impl KickText {
         self.bytes.get(..self.length.into()).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 
-    /// Decodes a text from a server, if it is one that [`new`](Self::new) makes.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    /// Decodes a text from a server. `None` for bytes that are not the text of one that [`new`](Self::new) makes.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let text = Self::new(str::from_utf8(bytes).ok()?);
         (text.as_str().as_bytes() == bytes).then_some(text)
     }

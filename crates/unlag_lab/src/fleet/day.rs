@@ -82,18 +82,19 @@ pub fn measure(options: &Options, needs: MatchNeeds, figures: &mut Figures) -> R
     let egress_gb = played_s * needs.bytes_per_s / 1e9;
     let usd = core_hours * USD_PER_CORE_HOUR + egress_gb * USD_PER_GB;
     let mut unprepared = simulate(PLAYERS, needs, None, options.seed).waits;
-    figures.add("day_peak_players", peak_players as f64)?;
-    let note = format!("{} matches a core, {MACHINE_CORES} cores a machine", needs.per_core);
-    figures.add_noted("day_peak_cores", peak_cores as f64, note)?;
-    figures.add("day_core_hours", core_hours)?;
-    let note = format!("{:.0} B/s for each of the players", needs.bytes_per_s);
-    figures.add_noted("day_egress_gb", egress_gb, note)?;
-    let note = format!("{} entries to matches, the median {:.2} s", waits.len(), median(&mut waits));
-    figures.add_noted("day_wait_s_p99", quantile(&mut waits, 0.99), note)?;
-    let note = format!("without a warm buffer, the median {:.2} s", median(&mut unprepared));
-    figures.add_noted("control_day_wait_s_p99", quantile(&mut unprepared, 0.99), note)?;
-    let note = format!("at {USD_PER_CORE_HOUR} USD a core hour and {USD_PER_GB} USD a GB");
-    figures.add_noted("day_usd_per_1000_players", usd * 1e3 / PLAYERS as f64, note)
+    let (players, entries, cold_entries) = (PLAYERS as u64, waits.len() as u64, unprepared.len() as u64);
+    figures.add_counted("day_peak_players", peak_players as f64, players, "players")?;
+    let note = format!("entries, {} matches a core, {MACHINE_CORES} cores a machine", needs.per_core);
+    figures.add_counted("day_peak_cores", peak_cores as f64, entries, note)?;
+    figures.add_counted("day_core_hours", core_hours, entries, "entries to matches")?;
+    let note = format!("entries, {:.0} B/s for each of the players", needs.bytes_per_s);
+    figures.add_counted("day_egress_gb", egress_gb, entries, note)?;
+    let note = format!("entries, the median {:.2} s", median(&mut waits));
+    figures.add_counted("day_wait_s_p99", quantile(&mut waits, 0.99), entries, note)?;
+    let note = format!("entries without a warm buffer, the median {:.2} s", median(&mut unprepared));
+    figures.add_counted("control_day_wait_s_p99", quantile(&mut unprepared, 0.99), cold_entries, note)?;
+    let note = format!("players, at {USD_PER_CORE_HOUR} USD a core hour and {USD_PER_GB} USD a GB");
+    figures.add_counted("day_usd_per_1000_players", usd * 1e3 / PLAYERS as f64, players, note)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use clap::Args;
 
 use super::day::MatchNeeds;
 use crate::{load::pin_to_core, prelude::*};
+use full_drain::Ending;
 use paced_server::PacedServer;
 use shared_core::SharedCore;
 
@@ -50,6 +51,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<MatchNeeds, S
     let most = counts.iter().copied().max().unwrap_or(0);
     let start = |_| PacedServer::start(rng.random_range(0..TICK.as_nanos() as u64));
     let servers = (0..most).map(start).collect::<Result<Vec<_>, _>>()?;
+    let mut starts = servers.len() as u64;
     let mut slowest = largest(servers.iter().map(|server| server.ready.as_secs_f64()));
     let pinned = servers.iter().filter(|server| server.is_pinned).count();
     let held = thread::scope(|scope| {
@@ -59,30 +61,48 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<MatchNeeds, S
         });
         clients.join()
     });
-    let (held, bytes_per_s) = held.map_err(|_| "the clients of the fleet panicked".to_owned())??;
-    let note = format!("of {counts:?}; {pinned} of {most} processes are pinned to one core");
-    figures.add_noted("matches_per_core", held as f64, note)?;
-    // Only Unix has the signal that drains a server.
+    let Filled { held, ticks, bytes_per_s } =
+        held.map_err(|_| "the clients of the fleet panicked".to_owned())??;
+    let note = format!("ticks with {counts:?} matches; {pinned} of {most} processes are pinned to one core");
+    figures.add_counted("matches_per_core", held as f64, ticks, note)?;
+    // Only Unix has the signals that end a server.
     if cfg!(unix) {
-        let drained = full_drain::measure(options)?;
-        slowest = slowest.max(drained.ready.as_secs_f64());
-        let note = format!("{PLAYERS} players, SIGTERM");
-        figures.add_noted("drain_lost_players", drained.lost as f64, note)?;
+        let ended = full_drain::measure(options, Ending::Drain)?;
+        slowest = slowest.max(ended.ready.as_secs_f64());
+        starts += 1;
+        figures.add_counted("drain_lost_players", ended.lost as f64, ended.players, "players, SIGTERM")?;
+        let ended = full_drain::measure(options, Ending::Kill)?;
+        figures.add_counted(
+            "control_drain_lost_players",
+            ended.lost as f64,
+            ended.players,
+            "players, SIGKILL",
+        )?;
     }
-    figures.add("ready_s", slowest)?;
+    figures.add_counted("ready_s", slowest, starts, "starts")?;
     Ok(MatchNeeds { per_core: held, ready_s: slowest, bytes_per_s })
 }
 
-/// Adds matches to a core until the ticks of one are too late. Returns the largest number before that, and the bytes
-/// per second that a player received.
+/// Results of a core that matches are added to.
+struct Filled {
+    /// Largest number of matches before the ticks of one were too late.
+    held: usize,
+    /// Ticks of all servers that were recorded for that.
+    ticks: u64,
+    /// Bytes per second that a player received.
+    bytes_per_s: f64,
+}
+
+/// Adds matches to a core until the ticks of one are too late.
 fn fill_core(
     servers: Vec<PacedServer>,
     counts: &[usize],
     options: &Options,
     figures: &mut Figures,
-) -> Result<(usize, f64), String> {
+) -> Result<Filled, String> {
     let mut core = SharedCore::new(servers, preset(LINK)?.conditions(), options.seed);
-    let (mut held, mut late_percent, mut bytes_per_s, mut bytes) = (0, 0.0, 0.0, Vec::new());
+    let mut filled = Filled { held: 0, ticks: 0, bytes_per_s: 0.0 };
+    let (mut late_percent, mut bytes, mut recorded, mut players) = (0.0, Vec::new(), 0, 0);
     for &count in counts {
         core.fill(count)?;
         core.run(SETTLING)?;
@@ -90,18 +110,24 @@ fn fill_core(
         core.run(options.extent(3.0, 15.0))?;
         bytes = core.check_players()?;
         let p99 = core.worst_p99_ms();
-        let note = format!("the slowest of {count} matches, {} ticks each", core.recorded());
-        figures.add_noted(format!("fleet_tick_p99_ms_{count}"), p99, note)?;
-        figures.add(format!("fleet_core_busy_percent_{count}"), core.busy_percent())?;
-        (late_percent, bytes_per_s) = (core.late_percent(), core.bytes_per_s_down());
+        recorded = u64::from(core.recorded());
+        players = (count * PLAYERS) as u64;
+        filled.ticks += recorded * count as u64;
+        let note = format!("ticks of the slowest of {count} matches");
+        figures.add_counted(format!("fleet_tick_p99_ms_{count}"), p99, recorded, note)?;
+        let (key, busy) = (format!("fleet_core_busy_percent_{count}"), core.busy_percent());
+        figures.add_counted(key, busy, recorded, "ticks of each match")?;
+        (late_percent, filled.bytes_per_s) = (core.late_percent(), core.bytes_per_s_down());
         if p99 > LIMIT_MS {
             break;
         }
-        held = count;
+        filled.held = count;
     }
-    figures.add_noted("rss_mb_per_match", median(&mut bytes) / 1e6, format!("{} matches", bytes.len()))?;
-    let note = "ticks for which the servers' time stood still, because their clients needed longer";
-    figures.add_noted("fleet_client_late_percent", late_percent, note.to_owned())?;
-    figures.add("fleet_bytes_per_s_down", bytes_per_s)?;
-    Ok((held, bytes_per_s))
+    let matches = bytes.len() as u64;
+    figures.add_counted("rss_mb_per_match", median(&mut bytes) / 1e6, matches, "matches")?;
+    let note = "ticks of each match; the servers' time stood still because their clients needed longer";
+    figures.add_counted("fleet_client_late_percent", late_percent, recorded, note)?;
+    let note = format!("players, {recorded} ticks each");
+    figures.add_counted("fleet_bytes_per_s_down", filled.bytes_per_s, players, note)?;
+    Ok(filled)
 }

@@ -85,10 +85,11 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     strangers.ask(&mut server, further)?;
     let last = server.state()?;
     let growth = |from: u64, to: u64| to as f64 - from as f64;
-    let note = format!("{FIRST} names that never answer");
-    figures.add_noted("half_open_first_mb", growth(empty, first) / 1e6, note)?;
+    let note = "names that never answer";
+    figures.add_counted("half_open_first_mb", growth(empty, first) / 1e6, FIRST, note)?;
     let per_name = growth(first, last.bytes) / further as f64;
-    figures.add_noted("half_open_bytes_per_further_name", per_name, format!("{further} names"))?;
-    figures.add("half_open_links", last.links as f64)?;
-    figures.add("control_half_open_challenged_percent", strangers.challenged_percent())
+    figures.add_counted("half_open_bytes_per_further_name", per_name, further, note)?;
+    figures.add_counted("half_open_links", last.links as f64, strangers.asked, note)?;
+    let challenged = strangers.challenged_percent();
+    figures.add_counted("control_half_open_challenged_percent", challenged, strangers.asked, note)
 }

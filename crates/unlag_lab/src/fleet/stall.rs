@@ -42,14 +42,16 @@ enum Stall {
 /// Results of a match.
 struct Played {
     shots: ShotStats,
-    /// Datagrams that the server's socket has dropped, in percent of the junk; `None` where the system does not tell.
-    dropped_percent: Option<f64>,
+    /// Datagrams of junk that were sent.
+    junk: u64,
+    /// Datagrams that the server's socket has dropped; `None` where the system does not tell.
+    dropped: Option<u64>,
 }
 
 impl Played {
     fn note(&self) -> String {
-        let ShotStats { drawn, agreed, refused, lost, .. } = &self.shots;
-        format!("{PLAYERS} players, {drawn} drawn, {agreed} agreed, {refused} refused, {lost} lost")
+        let ShotStats { agreed, refused, lost, .. } = &self.shots;
+        format!("drawn hits of {PLAYERS} players, {agreed} agreed, {refused} refused, {lost} lost")
     }
 }
 
@@ -78,13 +80,12 @@ fn play(stall: Stall, seconds: f64, options: &Options) -> Result<Played, String>
         is_over.store(true, Ordering::Relaxed);
         (reports, junk.join())
     });
-    let sent = junk.map_err(|_| "the sender of junk panicked".to_owned())??;
+    let junk = junk.map_err(|_| "the sender of junk panicked".to_owned())??;
     let mut shots = ShotStats::default();
     for report in reports {
         shots.merge(&report.map_err(|_| "a player panicked".to_owned())??.shot_stats);
     }
-    let dropped_percent = server.dropped().map(|dropped| dropped as f64 * 100.0 / sent.max(1) as f64);
-    Ok(Played { shots, dropped_percent })
+    Ok(Played { shots, junk, dropped: server.dropped() })
 }
 
 /// Sends junk until the match is over: alternately what looks like a connection request and like an encrypted packet.
@@ -111,19 +112,24 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let seconds = options.extent(15.0, 60.0);
     let mut add = |stall, name: &str, suffix: &str| {
         let played = play(stall, seconds, options)?;
-        let confirmed = played.shots.confirmed_of_drawn().unwrap_or(f64::NAN);
-        figures.add_noted(format!("{name}_confirmed_percent{suffix}"), confirmed, played.note())?;
-        if let Some(percent) = played.dropped_percent {
-            let note = "by the socket, of the junk's number".to_owned();
-            figures.add_noted(format!("{name}_dropped_percent{suffix}"), percent, note)?;
+        let (confirmed, drawn) = (played.shots.confirmed_of_drawn().unwrap_or(f64::NAN), played.shots.drawn);
+        figures.add_counted(format!("{name}_confirmed_percent{suffix}"), confirmed, drawn, played.note())?;
+        if let Some(dropped) = played.dropped {
+            let percent = dropped as f64 * 100.0 / played.junk as f64;
+            let note = format!("datagrams of junk, {dropped} dropped by the socket");
+            figures.add_counted(format!("{name}_dropped_percent{suffix}"), percent, played.junk, note)?;
         }
-        Ok::<f64, String>(confirmed)
+        Ok::<(f64, u64), String>((confirmed, drawn))
     };
-    let mut lowest = add(Stall::MainThread, "stall", "_main_thread")?;
+    let (mut lowest, mut drawn) = add(Stall::MainThread, "stall", "_main_thread")?;
     // Only Unix stops processes by signals.
     if cfg!(unix) {
-        lowest = lowest.min(add(Stall::Process, "stall", "_process")?);
+        let stopped = add(Stall::Process, "stall", "_process")?;
+        if stopped.0 < lowest {
+            (lowest, drawn) = stopped;
+        }
     }
     add(Stall::WithoutReceiveThread, "control_stall", "_without_thread")?;
-    figures.add_noted("stall_confirmed_percent", lowest, "the lower of the two kinds of stall".to_owned())
+    let note = "drawn hits, of the kind of stall with the lower share";
+    figures.add_counted("stall_confirmed_percent", lowest, drawn, note)
 }

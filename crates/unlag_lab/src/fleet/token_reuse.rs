@@ -98,7 +98,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             }
         }
     }
-    let note = format!("{offered} offers of {issued} tokens");
-    figures.add_noted("token_reused_elsewhere", elsewhere as f64, note)?;
-    figures.add("control_token_joins_percent", at_home as f64 * 100.0 / issued as f64)
+    let note = format!("offers of {issued} tokens");
+    figures.add_counted("token_reused_elsewhere", elsewhere as f64, offered, note)?;
+    let joined = at_home as f64 * 100.0 / issued as f64;
+    figures.add_counted("control_token_joins_percent", joined, issued, "tokens, each at its own server")
 }

@@ -1,4 +1,4 @@
-//! Drain of a full match in real time, by the signal that operators send.
+//! End of a full match's server in real time: by the signal with which operators drain it, or killed.
 
 use std::{
     io,
@@ -10,7 +10,7 @@ use unlag_examples::{
     connection,
     match_end::EndReason,
     operation::Operation,
-    reconnect,
+    reconnect::{self, ReconnectPolicy},
     udp_match::{self, PlayerOptions},
 };
 
@@ -22,13 +22,24 @@ use crate::{
 
 /// Time that the players have to join.
 const JOINING: Duration = Duration::from_secs(5);
-/// Length of the match without a drain, in seconds.
+/// Length of the match if its server did not end, in seconds.
 const MATCH: f64 = 60.0;
 
-/// Results of a drain.
-pub struct Drained {
+/// End of a server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// SIGTERM: it drains.
+    Drain,
+    /// SIGKILL: it tells nobody. The control.
+    Kill,
+}
+
+/// Results of a server's end.
+pub struct Ended {
     /// Time from the start of the process until it listened.
     pub ready: Duration,
+    /// Players who were inside.
+    pub players: u64,
     /// Players whom the server did not tell that it stops.
     pub lost: usize,
 }
@@ -50,11 +61,11 @@ pub fn serve() -> Result<(), String> {
     })
 }
 
-/// Fills a match and drains its server.
+/// Fills a match and ends its server.
 ///
 /// # Errors
 /// Returns a message if a player could not join.
-pub fn measure(options: &Options) -> Result<Drained, String> {
+pub fn measure(options: &Options, ending: Ending) -> Result<Ended, String> {
     let began = Instant::now();
     let mut server = LabProcess::start("the server process", |command| {
         command.arg("fleet-server").env("RUST_LOG", "error");
@@ -68,36 +79,43 @@ pub fn measure(options: &Options) -> Result<Drained, String> {
             let player = PlayerOptions { player: number, seed, conditions, ..default() };
             scope.spawn(move || {
                 let (token, redial) = reconnect::development_client(address)?;
+                // Nobody waits for a killed server.
+                let redial = if ending == Ending::Kill { ReconnectPolicy::never() } else { redial };
                 let report = udp_match::play_as(token, redial, player, MATCH);
                 report.map(|report| report.end.reason).map_err(|end| end.text)
             })
         };
         let players: Vec<_> = (1..=PLAYERS as u64).map(play).collect();
         thread::sleep(JOINING);
-        let told = terminate(&server);
+        let signalled = signal(&server, ending);
         let ends: Vec<_> = players.into_iter().map(thread::ScopedJoinHandle::join).collect();
-        told.map(|()| ends)
+        signalled.map(|()| ends)
     })?;
-    let mut lost = 0;
+    let (mut players, mut lost) = (0, 0);
     for end in ends {
         let reason = end.map_err(|_| "a player panicked".to_owned())?;
-        let reason = reason.map_err(|text| format!("a player could not join before the drain: {text}"))?;
+        let reason = reason.map_err(|text| format!("a player could not join before the end: {text}"))?;
+        players += 1;
         lost += usize::from(reason != EndReason::ServerShutdown);
     }
-    Ok(Drained { ready, lost })
+    Ok(Ended { ready, players, lost })
 }
 
-/// Asks the process to drain, as operators do.
-fn terminate(server: &LabProcess) -> Result<(), String> {
+/// Sends the process the signal that ends it.
+fn signal(server: &LabProcess, ending: Ending) -> Result<(), String> {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process};
-        kill_process(Pid::from_child(server.child()), Signal::TERM)
-            .map_err(|error| format!("cannot drain the server process: {error}"))
+        let signal = match ending {
+            Ending::Drain => Signal::TERM,
+            Ending::Kill => Signal::KILL,
+        };
+        kill_process(Pid::from_child(server.child()), signal)
+            .map_err(|error| format!("cannot end the server process: {error}"))
     }
     #[cfg(not(unix))]
     {
-        let _ = server;
-        Err("this system has no SIGTERM".to_owned())
+        let _ = (server, ending);
+        Err("this system has no signals".to_owned())
     }
 }
