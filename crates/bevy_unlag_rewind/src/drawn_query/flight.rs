@@ -85,7 +85,7 @@ impl DrawnQuery<'_, '_> {
                 (b - a).try_normalize().and_then(|way| self.world.cast(b, way, length * (reach - 1.0)));
             fixed = behind.map(|distance| 1.0 + distance / length.max(1e-9));
         }
-        let wall = self.first_obstacle(pass, (ago(parts.0), ago(parts.1)), fixed, reach);
+        let wall = self.obstacle_on(pass, (ago(parts.0), ago(parts.1)), fixed, reach);
         let Some(hit) = best.and_then(|best| best.before(wall).ok()) else {
             let WorldHit { distance: part, by } = wall?;
             return Some(FlightStepHit { part, what: Err(by?) });
@@ -112,7 +112,7 @@ impl DrawnQuery<'_, '_> {
 
     /// Returns the first obstacle in the way between two moments, given in ticks before this frame: the wall, or an
     /// occluder. Distances are fractions of the path, at most `reach`.
-    fn first_obstacle(
+    fn obstacle_on(
         &self,
         pass: &BallPath,
         ago: (f64, f64),
