@@ -48,8 +48,8 @@ mod tests {
 
     use super::*;
 
-    const HEAD: &str = "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode \
-         ref pointer drops\n";
+    const HEAD: &str = "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout \
+         inode ref pointer drops\n";
 
     fn line(inode: &str, drops: &str) -> String {
         format!(

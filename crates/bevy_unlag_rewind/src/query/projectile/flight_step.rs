@@ -178,7 +178,8 @@ impl BallPath {
         let size = occluder.shape.raw.compute_local_bounding_sphere();
         let around = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
         let beyond = UnitRay::between(self.b, self.a.lerp(self.b, reach.max(1.0)));
-        if ![UnitRay::between(self.a, self.b), beyond].iter().any(|way| way.passes(pose.translation, around)) {
+        let ways = [UnitRay::between(self.a, self.b), beyond];
+        if !ways.iter().any(|way| way.passes(pose.translation, around)) {
             return None;
         }
         let goes = later.translation.distance(pose.translation) <= LEAP;
