@@ -240,7 +240,8 @@ impl ViewTimeValidator {
     /// snapshots, or at other moments, than its view. The shift of a target against the other remote
     /// pawns changes no faster than two playout clocks drift apart. If a claim changes faster, or if a
     /// shot with room for `room` overrides omits a target that was shifted shortly before, the nearest
-    /// valid moment is used for that target. Call it once per shot, in the order of the client's moves,
+    /// valid moment is used for that target. A target that was hidden from the client meanwhile is drawn anew, so its
+    /// shift is free. Call it once per shot, in the order of the client's moves,
     /// with the claim that was passed to [`validate`](Self::validate).
     pub fn validate_overrides(
         &mut self,
@@ -249,6 +250,7 @@ impl ViewTimeValidator {
         sent: Option<&SentSnapshots>,
     ) -> ValidatedOverrides {
         let pace = ShiftLimits {
+            time: claim.time,
             shooter_tick: claim.shooter_tick,
             behind: ViewTime::at(claim.shooter_tick).since(claim.time),
             drift: i64::from(config.max_delay_growth),
@@ -256,7 +258,8 @@ impl ViewTimeValidator {
             interval_spread: claim.interval_spread > 0,
         };
         let known = |target| sent.is_none_or(|sent| sent.newest(target).is_some());
-        self.moments.validate(&pace, named, named.len() < room, known)
+        let was_hidden = |target, tick| sent.is_some_and(|sent| sent.was_hidden_since(target, tick));
+        self.moments.validate(&pace, named, named.len() < room, known, was_hidden)
     }
 
     /// Returns the view time of movement bases, in the client's ticks, for a move of tick `own`: never

@@ -167,6 +167,12 @@ impl SentSnapshots {
         }
     }
 
+    /// Returns whether a pawn was hidden from the client at `tick` or later.
+    #[must_use]
+    pub fn was_hidden_since(&self, id: NetId, tick: Tick) -> bool {
+        self.of(id).and_then(|target| target.gone).is_some_and(|gone| !tick.is_newer_than(gone))
+    }
+
     /// Returns whether a pose with this stamp is one that the client does not draw, because it was told that the pawn
     /// is out of sight: later than that, and from a snapshot before.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use core::ops::Deref;
 
-use bevy_unlag_core::{NetId, SUB_TICKS, Tick};
+use bevy_unlag_core::{NetId, SUB_TICKS, Tick, ViewTime};
 
 use crate::view::StampOverride;
 
@@ -51,6 +51,8 @@ impl Deref for ValidatedOverrides {
 /// Shot with the limits on how fast the shift of a target may change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShiftLimits {
+    /// View time of the remote pawns.
+    pub time: ViewTime,
     /// Shooter's own tick.
     pub shooter_tick: Tick,
     /// Delay of the remote pawns behind that tick, in 1/256 of a tick.
@@ -68,6 +70,8 @@ pub(super) struct ShiftLimits {
 struct TargetViewTime {
     target: NetId,
     shift: i64,
+    /// Its view time.
+    time: ViewTime,
     shooter_tick: Tick,
     /// Delay of the other remote pawns at that time.
     behind: i64,
@@ -93,14 +97,17 @@ pub(super) struct TargetViewTimes(Vec<TargetViewTime>);
 
 impl TargetViewTimes {
     /// Validates the overrides of a shot. `complete` tells whether the shot would have named every target
-    /// with another view time.
+    /// with another view time, `known` whether the client was sent a target, and `was_hidden_since` whether it was
+    /// hidden from the client at a tick or later: such a target is drawn anew, at any moment.
     pub fn validate(
         &mut self,
         pace: &ShiftLimits,
         named: &[StampOverride],
         complete: bool,
         known: impl Fn(NetId) -> bool,
+        was_hidden_since: impl Fn(NetId, Tick) -> bool,
     ) -> ValidatedOverrides {
+        self.0.retain(|seen| !was_hidden_since(seen.target, seen.time.tick));
         let mut believed = ValidatedOverrides::default();
         for one in named {
             let (target, shift) = (one.target, i64::from(one.shift));
@@ -115,6 +122,7 @@ impl TargetViewTimes {
             self.remember(TargetViewTime {
                 target,
                 shift: near,
+                time: pace.time.later(near),
                 shooter_tick: pace.shooter_tick,
                 behind: pace.behind,
             });
@@ -140,5 +148,35 @@ impl TargetViewTimes {
         if let Some(first) = self.0.first_mut() {
             *first = seen;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: NetId = NetId(7);
+
+    /// Shift that is believed of a target that was shifted by two ticks at tick 100, and is not named by the next shot.
+    fn believed(was_hidden_since: impl Fn(NetId, Tick) -> bool) -> Option<i16> {
+        let mut times = TargetViewTimes::default();
+        let at = |tick: u32| ShiftLimits {
+            time: ViewTime::at(Tick(tick)),
+            shooter_tick: Tick(tick + 10),
+            behind: 10 * SUB_TICKS,
+            drift: 32,
+            blur: 0,
+            interval_spread: false,
+        };
+        let named = StampOverride::at_moment(ID, 512);
+        assert_eq!(times.validate(&at(100), &[named], true, |_| true, |_, _| false).len(), 1);
+        let second = times.validate(&at(104), &[], true, |_| true, was_hidden_since);
+        second.first().map(|seen| seen.shift)
+    }
+
+    #[test]
+    fn shift_of_a_target_that_was_hidden_since_is_forgotten() {
+        assert_eq!(believed(|_, _| false), Some(512 - 4 * 32), "it can have changed by so much");
+        assert_eq!(believed(|id, since| id == ID && since == Tick(102)), None);
     }
 }
