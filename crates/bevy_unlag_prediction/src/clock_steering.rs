@@ -202,6 +202,16 @@ mod tests {
         assert!((left - (-2.0 / OffsetFilter::NOISE_SECONDS).exp()).abs() < 0.01, "{left}");
     }
 
+    #[test]
+    fn noise_is_the_variance_of_a_sample_by_the_differences_of_two() {
+        let (mut filter, mut drift) = (OffsetFilter::new(0.0, 0.0), Drift::default());
+        for step in 1..=640 {
+            // A standard deviation of 10 ms, and differences of 20 ms.
+            filter.sample(f64::from(step % 2) * 0.02, &mut drift, 1.0, f64::from(step) / 32.0);
+        }
+        assert!((filter.noise - 2e-4).abs() < 1e-5, "{}", filter.noise);
+    }
+
     /// Error of a steered clock.
     #[derive(Debug)]
     struct Steered {

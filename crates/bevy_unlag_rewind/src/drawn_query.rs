@@ -9,6 +9,7 @@ use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, LimbPoses, LimbRig, MeasuredUpdateInterval, NetId,
     NetRole, PoseSampler, ProxySmoothing, SnapshotHistory, ViewStamp, ViewTime,
 };
+use bevy_unlag_smoothing::OutOfSight;
 
 use crate::{
     drawn_limbs::DrawnLimbs,
@@ -24,7 +25,7 @@ use crate::{
 type Drawn = (
     Entity,
     &'static NetId,
-    (&'static DrawnPose, Option<&'static NetRole>),
+    (&'static DrawnPose, Option<&'static NetRole>, Option<&'static OutOfSight>),
     Option<&'static MeasuredUpdateInterval>,
     &'static HitBoxes,
     Option<&'static LimbRig>,
@@ -77,7 +78,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
 
     /// Calls `each` with every drawn body that the filter accepts.
     fn each_accepted(&self, filter: &RewindFilter<'_>, mut each: impl FnMut(&Body<'_>)) {
-        for (entity, id, (drawn, role), _, boxes, rig, nodes, team, layers) in &self.pawns {
+        for (entity, id, (drawn, role, _), _, boxes, rig, nodes, team, layers) in &self.pawns {
             let wanted = filter.allows(entity, team.copied(), layers.copied().unwrap_or_default());
             // A pawn that this client has let go of is drawn where the server never had it at that moment.
             let lets_go = role == Some(&NetRole::SimulatedProxy) && drawn.stamp == ViewStamp::Present;
@@ -90,7 +91,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
 
     /// Calls `each` with every drawn body and its stamp.
     pub(crate) fn each_body(&self, mut each: impl FnMut(&Body<'_>, ViewStamp)) {
-        for (entity, id, (drawn, _), _, boxes, rig, nodes, ..) in &self.pawns {
+        for (entity, id, (drawn, ..), _, boxes, rig, nodes, ..) in &self.pawns {
             if drawn.pose.alive {
                 let limbs = Limbs::drawn(nodes, rig);
                 each(&Body { entity, id: *id, pose: drawn.pose, boxes, limbs }, drawn.stamp);
@@ -128,7 +129,8 @@ impl<'w, 's> DrawnQuery<'w, 's> {
     }
 
     /// Finds targets near a ray, or near a cone with this half angle in radians, that were drawn from
-    /// other snapshots than `time` implies for one snapshot every `interval` ticks, or at another moment.
+    /// other snapshots than `time` implies for one snapshot every `interval` ticks, or at another moment. Pawns that
+    /// are [`OutOfSight`] are not drawn.
     /// Writes them into `found`, nearest to the ray first, as many as fit and at most
     /// [`MAX_OVERRIDES`](Self::MAX_OVERRIDES). Returns their number.
     pub fn overrides(
@@ -143,7 +145,11 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         let mut asides = [f32::INFINITY; DrawnQuery::MAX_OVERRIDES];
         let room = found.len().min(asides.len());
         let mut count = 0;
-        for (_, id, (drawn, _), usual, boxes, ..) in &self.pawns {
+        for (_, id, (drawn, _, hidden), usual, boxes, ..) in &self.pawns {
+            // What is left of a pawn that is not drawn is outdated.
+            if hidden.is_some_and(|hidden| hidden.covers(drawn.stamp)) {
+                continue;
+            }
             // A pair with a longer span than usual has lost a snapshot in between.
             let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval.max(1)));
             let (from, to, at) = match drawn.stamp {

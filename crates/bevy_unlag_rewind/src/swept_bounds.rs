@@ -126,6 +126,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn middle_of_a_box_is_half_way_between_its_corners() {
+        let bounds = SweptBounds { low: Vec3A::new(-1.0, 2.0, 3.0), high: Vec3A::new(5.0, 4.0, 7.0) };
+        assert_eq!(bounds.middle(), Some(Vec3A::new(2.0, 3.0, 5.0)));
+        assert_eq!((SweptBounds::NOWHERE.middle(), SweptBounds::EVERYWHERE.middle()), (None, None));
+    }
+
+    #[test]
     fn box_encloses_a_body_at_any_lean_and_is_tight() {
         // A tall body: a lean of a fraction of a degree moves its top by centimetres.
         let tall = BodyBounds { radius: 0.3, low: 0.0, high: 3.0 };

@@ -75,3 +75,19 @@ impl UnitRay {
         ray_box(self.origin - (low + high) * 0.5, self.direction, half).is_some_and(|at| at <= self.max)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ray_passes_a_body_up_to_its_radius() {
+        let bounds = BodyBounds { radius: 2.0, low: 0.0, high: 2.0 };
+        let passes = |aside: f32, reach: f32| {
+            let ray = UnitRay::new(Vec3::new(aside, 1.0, 10.0), Vec3::NEG_Z, 20.0).expect("a ray");
+            ray.passes_body_within(&bounds, reach)
+        };
+        assert!(passes(1.5, 0.0) && passes(2.4, 0.5));
+        assert!(!passes(2.4, 0.0) && !passes(2.6, 0.5));
+    }
+}

@@ -8,7 +8,7 @@ mod target_view_times;
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{SUB_TICKS, SnapshotAcks, Tick, ViewTime, sub_ticks};
+use bevy_unlag_core::{SUB_TICKS, SnapshotAcks, Tick, ViewStamp, ViewTime, sub_ticks};
 
 use crate::view::StampOverride;
 use bevy_unlag_smoothing::SentSnapshots;
@@ -257,7 +257,12 @@ impl ViewTimeValidator {
             blur: self.blur(config, claim.tick_seconds),
             interval_spread: claim.interval_spread > 0,
         };
-        let known = |target| sent.is_none_or(|sent| sent.newest(target).is_some());
+        // Of a target that is hidden from the client, only an outdated pose is left there, at no view time.
+        let known = |one: &StampOverride| {
+            let time = claim.time.later(one.shift.into());
+            let stamp = ViewStamp::Extrapolated { from: one.from, time };
+            sent.is_none_or(|sent| sent.newest(one.target).is_some() && !sent.conceals(one.target, stamp))
+        };
         let was_hidden = |target, tick| sent.is_some_and(|sent| sent.was_hidden_since(target, tick));
         self.moments.validate(&pace, named, named.len() < room, known, was_hidden)
     }

@@ -23,7 +23,8 @@ pub struct OutOfSight {
 
 impl OutOfSight {
     /// Returns whether a pose with this stamp would show the pawn while it is out of sight.
-    pub(crate) fn covers(self, stamp: ViewStamp) -> bool {
+    #[must_use]
+    pub fn covers(self, stamp: ViewStamp) -> bool {
         let (from, time) = match stamp {
             ViewStamp::Interpolated { from, time, .. } | ViewStamp::Extrapolated { from, time } => {
                 (from, time)

@@ -286,4 +286,20 @@ mod tests {
             assert_eq!(frame(&mut controls, order), (true, true), "pulled again");
         }
     }
+
+    #[test]
+    fn another_existing_slot_is_equipped_once_and_the_one_in_hand_or_none_is_not() {
+        let weapons = WeaponState::default();
+        let mut controls = WeaponControls::default();
+        for (wanted, expected) in
+            [(Some(1), Some(1)), (Some(weapons.slot), None), (Some(SLOTS as u8), None), (None, None)]
+        {
+            controls.equip = wanted;
+            assert_eq!(controls.input(&weapons, true).equip, expected, "{wanted:?}");
+            assert_eq!(controls.input(&weapons, true).equip, None, "it was processed");
+        }
+        controls.equip = Some(1);
+        assert_eq!(controls.input(&weapons, false).equip, None, "a dead pawn");
+        assert_eq!(controls.equip, None);
+    }
 }

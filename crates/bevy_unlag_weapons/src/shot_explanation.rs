@@ -322,6 +322,14 @@ mod tests {
     }
 
     #[test]
+    fn cover_is_tested_at_head_and_middle_along_the_pawns_up_direction() {
+        let pose = PoseSample { position: Vec3::new(3.0, 1.0, -2.0), ..PoseSample::default() };
+        let [head, middle] = ExplainedTarget::cover_points(&pose, None);
+        assert!(head.distance(Vec3::new(3.0, 2.6, -2.0)) < 1e-5, "{head}");
+        assert!(middle.distance(Vec3::new(3.0, 1.88, -2.0)) < 1e-5, "{middle}");
+    }
+
+    #[test]
     fn sentence_names_picture_age_and_reason() {
         use ExplanationViewer::{Nobody, Shooter, Target};
 

@@ -161,3 +161,26 @@ fn between(a: &PoseSample, b: &PoseSample, part: f32) -> PoseSample {
         ..*b
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pose_between_two_has_a_part_of_each_difference() {
+        let at = |x: f32| PoseSample {
+            position: Vec3::X * x,
+            velocity: Vec3::Y * x,
+            pitch: x,
+            crouch: 0.1 * x,
+            rotation: Quat::from_rotation_y(0.1 * x),
+            ..PoseSample::default()
+        };
+        let (found, expected) = (between(&at(1.0), &at(3.0), 0.25), at(1.5));
+        assert!(
+            found.position.distance(expected.position) + found.velocity.distance(expected.velocity) < 1e-5
+        );
+        assert!((found.pitch - expected.pitch).abs() + (found.crouch - expected.crouch).abs() < 1e-5);
+        assert!(found.rotation.angle_between(expected.rotation) < 1e-3);
+    }
+}

@@ -195,3 +195,18 @@ fn circle(pose: Isometry3d, x: Vec3, y: Vec3) -> impl Iterator<Item = Line> {
     };
     (0..SEGMENTS).map(move |i| (point(i), point(i + 1)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_of_a_capsule_are_as_long_as_its_axis() {
+        let capsule = Collider::capsule(Vec3::new(0.2, 0.0, 0.0), Vec3::new(0.2, 1.5, 0.0), 0.4);
+        let lines = outline(&capsule, Isometry3d::from_xyz(3.0, 2.0, 1.0));
+        for (a, b) in &lines[lines.len() - 4..] {
+            assert!((a.distance(*b) - 1.5).abs() < 1e-4, "{a} {b}");
+            assert!((a.distance(Vec3::new(3.2, 2.0, 1.0)) - 0.4).abs() < 1e-4, "{a}");
+        }
+    }
+}

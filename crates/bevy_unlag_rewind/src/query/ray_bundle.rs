@@ -120,3 +120,16 @@ impl Block {
         enter.cmple(leave).bitmask()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rays_beyond_the_last_few_share_their_bits() {
+        for ray in 0..200 {
+            let bit = if ray < 60 { ray } else { 60 + ray % 4 };
+            assert!(RaySet(1 << bit).has(ray) && !RaySet(!(1 << bit)).has(ray), "{ray}");
+        }
+    }
+}

@@ -97,14 +97,14 @@ pub(super) struct TargetViewTimes(Vec<TargetViewTime>);
 
 impl TargetViewTimes {
     /// Validates the overrides of a shot. `complete` tells whether the shot would have named every target
-    /// with another view time, `known` whether the client was sent a target, and `was_hidden_since` whether it was
+    /// with another view time, `known` whether the client draws a target, and `was_hidden_since` whether it was
     /// hidden from the client at a tick or later: such a target is drawn anew, at any moment.
     pub fn validate(
         &mut self,
         pace: &ShiftLimits,
         named: &[StampOverride],
         complete: bool,
-        known: impl Fn(NetId) -> bool,
+        known: impl Fn(&StampOverride) -> bool,
         was_hidden_since: impl Fn(NetId, Tick) -> bool,
     ) -> ValidatedOverrides {
         self.0.retain(|seen| !was_hidden_since(seen.target, seen.time.tick));
@@ -112,7 +112,7 @@ impl TargetViewTimes {
         for one in named {
             let (target, shift) = (one.target, i64::from(one.shift));
             let as_it_is = one.to.is_none() && shift > SIMULATED;
-            if as_it_is || !known(target) {
+            if as_it_is || !known(one) {
                 believed.push(*one);
                 continue;
             }

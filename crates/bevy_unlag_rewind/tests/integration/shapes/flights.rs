@@ -188,6 +188,29 @@ fn slow_projectile_hits_a_runner_where_the_shooter_saw_it_arrive() {
 }
 
 #[test]
+fn hit_in_a_last_step_that_ends_within_a_tick_is_timed_like_any_other() {
+    let mut range = Range::new(0, true);
+    let still = CircularMotion { middle: Vec3::NEG_Z * 5.0, radius: 0.0, speed: 0.0, start: 0.0 };
+    range.add(1, still, humanoid_hit_boxes());
+    range.run(60);
+    let start = ViewTime::at(range.now().offset(-12));
+    let shell = Ballistic { position: Vec3::Y * 1.3, velocity: Vec3::NEG_Z * 130.0, ..default() };
+    let mut fly = |ticks: f32| {
+        range.query(|query, _| {
+            let then = query.at(RewindTime::At(start)).expect("a valid time");
+            then.catch_up(0.0, ticks * SECONDS, |seconds| shell.after(seconds).position)
+        })
+    };
+    // It arrives after about 2.3 ticks.
+    for ticks in [12.0, 2.5] {
+        let Ok(Flight::Hit { seconds, time, .. }) = fly(ticks) else { panic!("no hit within {ticks} ticks") };
+        let at = time.since(start) as f32 / 256.0;
+        assert!((at - seconds / SECONDS).abs() < 0.02, "{at} ticks, {seconds} s");
+    }
+    assert!(matches!(fly(2.0), Ok(Flight::Flying { .. })));
+}
+
+#[test]
 fn walls_stop_a_projectile_and_doors_only_while_they_were_shut() {
     let mut range = Range::new(0, false);
     range.run(36);

@@ -255,6 +255,30 @@ fn target_view_time_shifts_no_faster_than_playout_clocks() {
 }
 
 #[test]
+fn view_time_of_a_hidden_target_does_not_bind_it_when_it_is_shown_again() {
+    // The client was told that the pawn is hidden, and names what is left of it, from its last snapshot.
+    let shown = |hides: bool| {
+        let (mut validator, mut log) = (established_validator(), SentSnapshots::default());
+        let mut at = |after, named: &[StampOverride], log: &SentSnapshots| {
+            let config = ViewValidationConfig::default();
+            let all = validator.validate_overrides((&claim(after, HONEST), &config), (named, 2), Some(log));
+            all.first().map(|one| one.shift)
+        };
+        let last = claim(0, HONEST).time.tick.offset(-40);
+        log.mark(SLOW, last);
+        if hides {
+            log.mark_gone(SLOW, last);
+        }
+        let stale = StampOverride { target: SLOW, from: last, to: None, shift: -38 * SUB_TICKS as i16 };
+        at(0, &[stale], &log);
+        log.mark(SLOW, NOW);
+        at(6, &[], &log)
+    };
+    assert_eq!(shown(true), None);
+    assert!(shown(false).is_some_and(|shift| shift < -30 * SUB_TICKS as i16), "{:?}", shown(false));
+}
+
+#[test]
 fn target_keeps_its_view_time_when_the_main_clock_changes() {
     let interval_spread = |behind: f64| {
         move |claim: &mut ViewClaim| {
