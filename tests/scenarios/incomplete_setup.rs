@@ -146,6 +146,11 @@ fn each_missing_part_of_the_controls_is_named_while_the_pawn_stands() {
         app.world_mut().spawn(PlayerControls::default());
     };
     assert_eq!(idle_player(unbound), [SetupIssue::NoInputMap]);
+    let unread: fn(&mut App) = |app| {
+        app.add_plugins(PlayerControlsPlugin::default());
+        app.world_mut().spawn((PlayerControls::default(), PlayerControls::default_bindings()));
+    };
+    assert_eq!(idle_player(unread), [SetupIssue::NoControlsPlugin]);
 }
 
 #[test]

@@ -29,7 +29,12 @@ impl ControlSetup<'_, '_> {
             ));
         };
         if !plugin.reads_actions {
-            None
+            // Without bindings, scripts steer.
+            self.players.iter().any(|is_bound| is_bound).then_some((
+                SetupIssue::NoControlsPlugin,
+                "an entity has bindings, and PlayerControlsPlugin::default() reads no keys: add \
+                 PlayerControlsPlugin::reading() instead",
+            ))
         } else if self.players.is_empty() {
             Some((
                 SetupIssue::NoPlayerControls,
@@ -61,7 +66,7 @@ pub(super) fn report_missing_controls<C: Character>(
     };
     for (input, gather, state) in &pawns {
         // With the plugin it is written in every tick, even if there is nothing to write.
-        let is_written = issue == SetupIssue::NoControlsPlugin && input.is_changed() && !input.is_added();
+        let is_written = setup.plugin.is_none() && input.is_changed() && !input.is_added();
         let is_scripted = gather.is_some_and(|gather| gather.current() != CapsuleInput::default());
         *is_steered |= is_written || is_scripted || !C::is_idle(&input.0);
         if C::snapshot(state, default()).alive {
