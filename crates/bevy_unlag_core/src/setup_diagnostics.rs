@@ -26,7 +26,7 @@ pub enum SetupIssue {
     UnlistedCharacter,
     /// A pawn is of a class that its movement model does not have.
     UnknownClass,
-    /// Nothing gives the own pawn its input, and the plugin that would is missing.
+    /// Nothing gives the own pawn its input, and the plugin that would is missing or does not read keys.
     NoControlsPlugin,
     /// The plugin reads the keys of the player, and no entity says so.
     NoPlayerControls,

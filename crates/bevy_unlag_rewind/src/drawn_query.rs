@@ -147,7 +147,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         let mut count = 0;
         for (_, id, (drawn, _, hidden), usual, boxes, ..) in &self.pawns {
             // What is left of a pawn that is not drawn is outdated.
-            if hidden.is_some_and(|hidden| hidden.covers(drawn.stamp)) {
+            if hidden.is_some() && !drawn.pose.alive {
                 continue;
             }
             // A pair with a longer span than usual has lost a snapshot in between.

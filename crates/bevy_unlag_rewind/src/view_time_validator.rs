@@ -257,14 +257,15 @@ impl ViewTimeValidator {
             blur: self.blur(config, claim.tick_seconds),
             interval_spread: claim.interval_spread > 0,
         };
-        // Of a target that is hidden from the client, only an outdated pose is left there, at no view time.
-        let known = |one: &StampOverride| {
+        // A client that has not received the notice yet names the outdated pose of a hidden target.
+        let is_drawn = |one: &StampOverride| {
             let time = claim.time.later(one.shift.into());
             let stamp = ViewStamp::Extrapolated { from: one.from, time };
             sent.is_none_or(|sent| sent.newest(one.target).is_some() && !sent.conceals(one.target, stamp))
         };
-        let was_hidden = |target, tick| sent.is_some_and(|sent| sent.was_hidden_since(target, tick));
-        self.moments.validate(&pace, named, named.len() < room, known, was_hidden)
+        let was_hidden =
+            |target, from, to| sent.is_some_and(|sent| sent.was_hidden_between(target, from, to));
+        self.moments.validate(&pace, named, named.len() < room, is_drawn, was_hidden)
     }
 
     /// Returns the view time of movement bases, in the client's ticks, for a move of tick `own`: never

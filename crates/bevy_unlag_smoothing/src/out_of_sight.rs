@@ -23,8 +23,7 @@ pub struct OutOfSight {
 
 impl OutOfSight {
     /// Returns whether a pose with this stamp would show the pawn while it is out of sight.
-    #[must_use]
-    pub fn covers(self, stamp: ViewStamp) -> bool {
+    pub(crate) fn covers(self, stamp: ViewStamp) -> bool {
         let (from, time) = match stamp {
             ViewStamp::Interpolated { from, time, .. } | ViewStamp::Extrapolated { from, time } => {
                 (from, time)

@@ -167,10 +167,11 @@ impl SentSnapshots {
         }
     }
 
-    /// Returns whether a pawn was hidden from the client at `tick` or later.
+    /// Returns whether a pawn was hidden from the client most recently at `from` or later, and before `to`.
     #[must_use]
-    pub fn was_hidden_since(&self, id: NetId, tick: Tick) -> bool {
-        self.of(id).and_then(|target| target.gone).is_some_and(|gone| !tick.is_newer_than(gone))
+    pub fn was_hidden_between(&self, id: NetId, from: Tick, to: Tick) -> bool {
+        let gone = self.of(id).and_then(|target| target.gone);
+        gone.is_some_and(|gone| !from.is_newer_than(gone) && to.is_newer_than(gone))
     }
 
     /// Returns whether a pose with this stamp is one that the client does not draw, because it was told that the pawn

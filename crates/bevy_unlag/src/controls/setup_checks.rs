@@ -29,11 +29,11 @@ impl ControlSetup<'_, '_> {
             ));
         };
         if !plugin.reads_actions {
-            // Without bindings, scripts steer.
+            // With bindings, the app expects that keys steer.
             self.players.iter().any(|is_bound| is_bound).then_some((
                 SetupIssue::NoControlsPlugin,
                 "an entity has bindings, and PlayerControlsPlugin::default() reads no keys: add \
-                 PlayerControlsPlugin::reading() instead",
+                 PlayerControlsPlugin::reading() instead, or remove the bindings",
             ))
         } else if self.players.is_empty() {
             Some((

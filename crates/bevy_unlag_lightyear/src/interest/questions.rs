@@ -150,7 +150,8 @@ fn answer(
     sight
 }
 
-/// Returns whether no eye in the further fan sees any part of the further board: by few walls, or by many.
+/// Returns whether no eye in the further fan sees any part of the further board: tries single walls first, then all
+/// walls together.
 fn is_blocked_for_long(
     regions: (&Fan, &Board),
     memory: &mut Memory,

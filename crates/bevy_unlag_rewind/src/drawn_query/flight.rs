@@ -128,7 +128,7 @@ impl DrawnQuery<'_, '_> {
                 0 => Some((pose, pose)),
                 base => from.pose(base).zip(to.pose(base)),
             };
-            nearest.meet(entity, |reach| {
+            nearest.meet(entity, |_| {
                 ends.and_then(|(pose, later)| pass.meets_occluder(occluder, pose, later, reach))
             });
         });

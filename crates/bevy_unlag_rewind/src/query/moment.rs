@@ -204,6 +204,10 @@ impl<'a> Moment<'a> {
         // drawn within the server's current tick.
         let newest = ViewTime::at(self.arrived).later(SUB_TICKS);
         let wanted = time.later(i64::from(named.shift));
+        let outdated = ViewStamp::Extrapolated { from: named.from, time: wanted };
+        if !named.is_moment() && self.sent.is_some_and(|sent| sent.conceals(target.id, outdated)) {
+            return None;
+        }
         let own = if wanted.since(newest) > 0 { newest } else { wanted };
         let own = self.oldest.filter(|oldest| own.since(*oldest) < 0).unwrap_or(own);
         if own != wanted || self.rewound_time().clamped() {
@@ -222,7 +226,7 @@ impl<'a> Moment<'a> {
         if named.to.is_none() && own.ticks_since(named.from) > carried_on {
             return None;
         }
-        named.stamp(own).filter(|stamp| !self.sent.is_some_and(|sent| sent.conceals(target.id, *stamp)))
+        named.stamp(own)
     }
 
     /// Returns a target's pose and the time at which it was drawn; `None` for the present.

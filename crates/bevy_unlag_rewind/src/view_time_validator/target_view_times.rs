@@ -97,22 +97,22 @@ pub(super) struct TargetViewTimes(Vec<TargetViewTime>);
 
 impl TargetViewTimes {
     /// Validates the overrides of a shot. `complete` tells whether the shot would have named every target
-    /// with another view time, `known` whether the client draws a target, and `was_hidden_since` whether it was
-    /// hidden from the client at a tick or later: such a target is drawn anew, at any moment.
+    /// with another view time, `is_drawn` whether the client draws a target, and `was_hidden` whether it was hidden
+    /// from the client between two ticks: such a target is drawn anew, at any moment.
     pub fn validate(
         &mut self,
         pace: &ShiftLimits,
         named: &[StampOverride],
         complete: bool,
-        known: impl Fn(&StampOverride) -> bool,
-        was_hidden_since: impl Fn(NetId, Tick) -> bool,
+        is_drawn: impl Fn(&StampOverride) -> bool,
+        was_hidden: impl Fn(NetId, Tick, Tick) -> bool,
     ) -> ValidatedOverrides {
-        self.0.retain(|seen| !was_hidden_since(seen.target, seen.time.tick));
+        self.0.retain(|seen| !was_hidden(seen.target, seen.time.tick, pace.time.tick));
         let mut believed = ValidatedOverrides::default();
         for one in named {
             let (target, shift) = (one.target, i64::from(one.shift));
             let as_it_is = one.to.is_none() && shift > SIMULATED;
-            if as_it_is || !known(one) {
+            if as_it_is || !is_drawn(one) {
                 believed.push(*one);
                 continue;
             }
@@ -158,7 +158,7 @@ mod tests {
     const ID: NetId = NetId(7);
 
     /// Shift that is believed of a target that was shifted by two ticks at tick 100, and is not named by the next shot.
-    fn believed(was_hidden_since: impl Fn(NetId, Tick) -> bool) -> Option<i16> {
+    fn believed(was_hidden: impl Fn(NetId, Tick, Tick) -> bool) -> Option<i16> {
         let mut times = TargetViewTimes::default();
         let at = |tick: u32| ShiftLimits {
             time: ViewTime::at(Tick(tick)),
@@ -169,14 +169,14 @@ mod tests {
             interval_spread: false,
         };
         let named = StampOverride::at_moment(ID, 512);
-        assert_eq!(times.validate(&at(100), &[named], true, |_| true, |_, _| false).len(), 1);
-        let second = times.validate(&at(104), &[], true, |_| true, was_hidden_since);
+        assert_eq!(times.validate(&at(100), &[named], true, |_| true, |_, _, _| false).len(), 1);
+        let second = times.validate(&at(104), &[], true, |_| true, was_hidden);
         second.first().map(|seen| seen.shift)
     }
 
     #[test]
     fn shift_of_a_target_that_was_hidden_since_is_forgotten() {
-        assert_eq!(believed(|_, _| false), Some(512 - 4 * 32), "it can have changed by so much");
-        assert_eq!(believed(|id, since| id == ID && since == Tick(102)), None);
+        assert_eq!(believed(|_, _, _| false), Some(512 - 4 * 32), "it can have changed by so much");
+        assert_eq!(believed(|id, from, to| (id, from, to) == (ID, Tick(102), Tick(104))), None);
     }
 }

@@ -4,6 +4,7 @@ mod range;
 
 mod blasts;
 mod claimed_targets;
+mod drawn_overrides;
 mod flights;
 mod head_priority;
 mod invalid_queries;

@@ -5,7 +5,7 @@ use core::fmt;
 use bevy::prelude::*;
 
 /// A line of text for players who are disconnected, a kicked one or all of a server that stops: at most 100 bytes,
-/// without control characters. Default: empty, which is shown as "no reason given".
+/// without control characters. Default: empty; its `Display` is "no reason given".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Reflect)]
 #[reflect(opaque)]
 #[reflect(Debug, PartialEq, Hash, Default)]
@@ -35,7 +35,7 @@ impl KickText {
         self.bytes.get(..self.length.into()).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 
-    /// Decodes a text from a server. `None` for bytes that are not the text of one that [`new`](Self::new) makes.
+    /// Decodes a text from a server. `None` for bytes that [`new`](Self::new) would not give.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let text = Self::new(str::from_utf8(bytes).ok()?);

@@ -99,7 +99,7 @@ impl FlightStep<'_, '_, '_, '_> {
         let (pass, mut nearest) = (self.pass(), NearestObstacle::new(wall, reach.next_up()));
         self.then.occluders(|entity, occluder, pose| {
             let later = self.later.occluder_pose(entity).unwrap_or(pose);
-            nearest.meet(entity, |reach| pass.meets_occluder(occluder, pose, later, reach));
+            nearest.meet(entity, |_| pass.meets_occluder(occluder, pose, later, reach));
         });
         nearest.nearest
     }
@@ -177,8 +177,9 @@ impl BallPath {
     ) -> Option<f32> {
         let size = occluder.shape.raw.compute_local_bounding_sphere();
         let around = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
-        let beyond = UnitRay::between(self.b, self.a.lerp(self.b, reach.max(1.0)));
-        let ways = [UnitRay::between(self.a, self.b), beyond];
+        let way = UnitRay::between(self.a, self.b);
+        let beyond = UnitRay { origin: self.b.into(), max: way.max * (reach - 1.0).max(0.0), ..way };
+        let ways = [way, beyond];
         if !ways.iter().any(|way| way.passes(pose.translation, around)) {
             return None;
         }

@@ -256,7 +256,7 @@ fn target_view_time_shifts_no_faster_than_playout_clocks() {
 
 #[test]
 fn view_time_of_a_hidden_target_does_not_bind_it_when_it_is_shown_again() {
-    // The client was told that the pawn is hidden, and names what is left of it, from its last snapshot.
+    // A client that has not received the notice yet names the outdated pose.
     let shown = |hides: bool| {
         let (mut validator, mut log) = (established_validator(), SentSnapshots::default());
         let mut at = |after, named: &[StampOverride], log: &SentSnapshots| {
@@ -275,7 +275,31 @@ fn view_time_of_a_hidden_target_does_not_bind_it_when_it_is_shown_again() {
         at(6, &[], &log)
     };
     assert_eq!(shown(true), None);
+    // The control: a target that was never hidden.
     assert!(shown(false).is_some_and(|shift| shift < -30 * SUB_TICKS as i16), "{:?}", shown(false));
+}
+
+#[test]
+fn shift_is_bound_until_the_view_is_past_the_hiding_of_the_target() {
+    let second = |gone: i32| {
+        let (mut validator, mut log) = (established_validator(), SentSnapshots::default());
+        let config = ViewValidationConfig::default();
+        let (first, second) = (claim(0, HONEST), claim(6, HONEST));
+        let tick = first.time.tick;
+        log.mark(SLOW, tick.offset(gone));
+        let mut judge = |claim: &ViewClaim, shift: i16, log: &SentSnapshots| {
+            let from = claim.time.tick;
+            let named = StampOverride { target: SLOW, from, to: Some(from.offset(6)), shift };
+            let all = validator.validate_overrides((claim, &config), (&[named], 2), Some(log));
+            all.first().map(|one| one.shift)
+        };
+        assert_eq!(judge(&first, 0, &log), Some(0));
+        log.mark_gone(SLOW, tick.offset(gone));
+        judge(&second, 2_000, &log)
+    };
+    // Hidden after both views, and between them.
+    assert!(second(20).is_some_and(|shift| shift < 600), "{:?}", second(20));
+    assert_eq!(second(3), Some(2_000));
 }
 
 #[test]
