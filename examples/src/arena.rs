@@ -95,6 +95,24 @@ pub struct ArenaPart(pub ArenaBox);
 /// Half the arena's width and depth, in metres.
 pub const HALF_SIZE: f32 = 20.0;
 
+/// Walls with doors that divide the arena, so that most players do not see each other: centre and half extents, in
+/// metres. No map has them; see [`spawn_boxes`].
+pub const DIVISIONS: [(Vec3, Vec3); 5] = [
+    (Vec3::new(-2.0, 2.0, -8.5), Vec3::new(0.15, 2.0, 11.5)),
+    (Vec3::new(-2.0, 2.0, 13.0), Vec3::new(0.15, 2.0, 7.0)),
+    (Vec3::new(-16.0, 2.0, 2.0), Vec3::new(4.0, 2.0, 0.15)),
+    (Vec3::new(-0.5, 2.0, 2.0), Vec3::new(8.5, 2.0, 0.15)),
+    (Vec3::new(15.5, 2.0, 2.0), Vec3::new(4.5, 2.0, 0.15)),
+];
+
+/// Spawns the colliders of further boxes, given by centre and half extents, in an app of a match.
+pub fn spawn_boxes(app: &mut App, boxes: &[(Vec3, Vec3)]) {
+    for (centre, half) in boxes {
+        let collider = Collider::cuboid(half.x, half.y, half.z);
+        app.world_mut().spawn((Transform::from_translation(*centre), collider));
+    }
+}
+
 fn boxes() -> Vec<ArenaBox> {
     let flat = |centre: [f32; 3], half: [f32; 3], surface| ArenaBox {
         centre: centre.into(),

@@ -15,7 +15,10 @@ use bevy_unlag::{
     smoothing::OutOfSight,
 };
 use bevy_unlag_testkit::{SteppedApps, headless_app};
-use unlag_examples::stepped_match::{Match, MatchOptions};
+use unlag_examples::{
+    arena,
+    stepped_match::{Match, MatchOptions},
+};
 
 /// Links of the players in the order of joining.
 #[derive(Resource, Default)]
@@ -195,15 +198,6 @@ fn pawns_are_shown_while_there_are_too_few_rays() {
     assert!(is_hidden(&mut game));
 }
 
-/// Walls with doors that divide the arena: centre and half extents.
-const DIVISIONS: [(Vec3, Vec3); 5] = [
-    (Vec3::new(-2.0, 2.0, -8.5), Vec3::new(0.15, 2.0, 11.5)),
-    (Vec3::new(-2.0, 2.0, 13.0), Vec3::new(0.15, 2.0, 7.0)),
-    (Vec3::new(-16.0, 2.0, 2.0), Vec3::new(4.0, 2.0, 0.15)),
-    (Vec3::new(-0.5, 2.0, 2.0), Vec3::new(8.5, 2.0, 0.15)),
-    (Vec3::new(15.5, 2.0, 2.0), Vec3::new(4.5, 2.0, 0.15)),
-];
-
 #[test]
 fn shots_at_pawns_that_come_and_go_behind_walls_are_judged_as_drawn() {
     let conditions = LinkConditions {
@@ -217,12 +211,7 @@ fn shots_at_pawns_that_come_and_go_behind_walls_are_judged_as_drawn() {
         server.add_plugins(InterestPlugin::default());
     };
     let mut game = Match::start_with(&options, conceal).expect("players");
-    for app in game.apps_mut() {
-        for (centre, half) in DIVISIONS {
-            let wall = Collider::cuboid(half.x, half.y, half.z);
-            app.world_mut().spawn((Transform::from_translation(centre), wall));
-        }
-    }
+    game.apps_mut().for_each(|app| arena::spawn_boxes(app, &arena::DIVISIONS));
     game.run(Duration::from_millis(500));
     game.fight(24.0);
     let shots = game.report().total();

@@ -20,14 +20,6 @@ const BLOCKS: usize = 24;
 
 /// Number of the arena that two walls with doors divide.
 pub const DIVIDED_ARENA: u64 = u64::MAX;
-/// Walls of the divided arena: centre and half extents.
-const DIVISIONS: [(Vec3, Vec3); 5] = [
-    (Vec3::new(-2.0, 2.0, -8.5), Vec3::new(0.15, 2.0, 11.5)),
-    (Vec3::new(-2.0, 2.0, 13.0), Vec3::new(0.15, 2.0, 7.0)),
-    (Vec3::new(-16.0, 2.0, 2.0), Vec3::new(4.0, 2.0, 0.15)),
-    (Vec3::new(-0.5, 2.0, 2.0), Vec3::new(8.5, 2.0, 0.15)),
-    (Vec3::new(15.5, 2.0, 2.0), Vec3::new(4.5, 2.0, 0.15)),
-];
 
 /// A level: 0 is the arena.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,7 +72,7 @@ impl Level {
             return arena::SPAWNS.to_vec();
         }
         if self.number == DIVIDED_ARENA {
-            game.apps_mut().for_each(|app| spawn(app, &DIVISIONS));
+            game.apps_mut().for_each(|app| arena::spawn_boxes(app, &arena::DIVISIONS));
             return arena::SPAWNS.to_vec();
         }
         let boxes = self.boxes();
@@ -90,7 +82,7 @@ impl Level {
             for part in parts {
                 world.despawn(part);
             }
-            spawn(app, &boxes);
+            arena::spawn_boxes(app, &boxes);
         }
         let room = 2.0 * HALF / ROOMS as f32;
         let middle = |room_index: usize| -HALF + (room_index as f32 + 0.5) * room;
@@ -103,12 +95,5 @@ impl Level {
             !boxes.iter().any(is_in)
         };
         places.filter(is_free).collect()
-    }
-}
-
-fn spawn(app: &mut App, boxes: &[(Vec3, Vec3)]) {
-    for (centre, half) in boxes {
-        let collider = Collider::cuboid(half.x, half.y, half.z);
-        app.world_mut().spawn((Transform::from_translation(*centre), collider));
     }
 }
