@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Stated mutations, and a random sample of mutants of four crates, all in one build and switched on one by one.
 
-usage: .ci/mutants run    (which makes the copy of HEAD that this script changes)
+usage: .ci/mutants run [CRATE...]    (which makes the copy of HEAD that this script changes)
 
 cargo-mutants lists the mutants of a crate. They are sorted by name, shuffled by Python's generator with the seed SEED,
 and the first VIABLE that compile are the sample. Each becomes a branch on the environment variable UNLAG_MUTANT, so
 that the tests are built once. All meet the tests of their own crate first, and those that pass these, the scenarios
-over netcode that touch the crate. A stated mutation meets the test that must fail. Without a mutant, the same build must
-pass all of them.
+over netcode that touch the crate. A stated mutation meets the test that must fail. Without a mutant, the same build
+must pass all of them.
 """
 
 import functools
@@ -35,7 +35,9 @@ PATIENCE = 5
 # Drawn before it is known which compile.
 CANDIDATES = 2 * VIABLE
 
-CRATES = ["bevy_unlag_prediction", "bevy_unlag_smoothing", "bevy_unlag_rewind", "bevy_unlag_weapons"]
+# Some crates alone, or all of them and the stated mutations.
+NAMED = sys.argv[2:]
+CRATES = NAMED or ["bevy_unlag_prediction", "bevy_unlag_smoothing", "bevy_unlag_rewind", "bevy_unlag_weapons"]
 # Modules of tests/scenarios that touch a crate.
 SCENARIOS = {
     "bevy_unlag_prediction": "faults possession pushes platforms predicted_values correction teleport npcs ownership "
@@ -315,18 +317,21 @@ class Tests:
 
 def prepare():
     """Draws mutants and changes the copy. Returns those that compile, by crate, also after an interruption."""
-    remembered, chosen = out / "kept.json", [SEED, VIABLE, [list(mutation) for mutation in STATED]]
+    remembered, chosen = out / "kept.json", [SEED, VIABLE, NAMED, [list(mutation) for mutation in STATED]]
     if remembered.exists():
         before, kept = json.loads(remembered.read_text())
         if before != chosen:
-            fail(f"{remembered} was made with another SEED, VIABLE or list: rm -r target/mutants && git worktree prune")
+            made = "was made with another SEED, VIABLE, list or crates"
+            fail(f"{remembered} {made}: rm -r target/mutants && git worktree prune")
         return kept
     stated = [
         {"genre": "Stated", "file": f"crates/{file}", "text": text, "replacement": to, "tests": tests.split()}
-        for file, text, to, tests in STATED
+        for file, text, to, tests in ([] if NAMED else STATED)
     ]
     for mutant in stated:
         mutant["name"] = f"{mutant['file']}: {mutant['text']} to {mutant['replacement']!r}: {mutant['tests'][-1]}"
+    if unknown := set(CRATES) - set(SCENARIOS):
+        fail(f"not one of {', '.join(SCENARIOS)}: {', '.join(unknown)}")
     drawn = {"stated": stated, **{crate: draw(crate) for crate in CRATES}}
     for number, mutant in enumerate((m for ms in drawn.values() for m in ms), 1):
         mutant["number"] = number
