@@ -9,7 +9,11 @@ use crate::Outcome;
 
 /// Adds the files below a folder whose path is wanted, without build outputs and hidden folders other than `.ci` and
 /// `.github`.
-pub(crate) fn collect(folder: &Path, is_wanted: fn(&Path) -> bool, files: &mut Vec<PathBuf>) -> Outcome {
+pub(crate) fn collect(
+    folder: &Path,
+    is_wanted: impl Fn(&Path) -> bool + Copy,
+    files: &mut Vec<PathBuf>,
+) -> Outcome {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for entry in entries.flatten() {
         let (name, path) = (entry.file_name(), entry.path());

@@ -27,22 +27,9 @@ pub(crate) fn links(_: &[String]) -> Outcome {
 /// # Errors
 /// A line for each link that leads nowhere.
 fn check(root: &Path) -> Result<usize, String> {
-    let mut files = Vec::new();
-    collect(root, |file| file.extension().is_some_and(|extension| extension == "md"), &mut files)?;
-    let (mut links, mut broken) = (0, Vec::new());
-    for file in &files {
-        let text = read(file)?;
-        for (line, prose) in prose(&text) {
-            for target in targets(prose) {
-                links += 1;
-                if let Err(problem) = follow(file, target).and_then(|()| api_links::follow(root, target)) {
-                    let file = file.strip_prefix(root).unwrap_or(file).display();
-                    broken.push(format!("{file}:{line}: {target}: {problem}"));
-                }
-            }
-        }
-    }
-    if broken.is_empty() { Ok(links) } else { Err(broken.join("\n")) }
+    check_files((root, root), "md", targets, |file, target| {
+        follow(file, target).and_then(|()| api_links::follow(root, target))
+    })
 }
 
 /// Checks the paths of the book in the doc comments of the crates below a folder, and returns their number.
@@ -50,34 +37,41 @@ fn check(root: &Path) -> Result<usize, String> {
 /// # Errors
 /// A line for each path that does not exist.
 fn check_doc_comments(root: &Path) -> Result<usize, String> {
+    check_files((root, root.join("crates").as_path()), "rs", book_paths, |_, path| exists(&root.join(path)))
+}
+
+/// Finds targets in the files with an extension below a folder, follows them, and returns their number.
+fn check_files(
+    (root, folder): (&Path, &Path),
+    extension: &str,
+    find: impl Fn(&str) -> Vec<(usize, &str)>,
+    follow: impl Fn(&Path, &str) -> Outcome,
+) -> Result<usize, String> {
     let mut files = Vec::new();
-    collect(
-        &root.join("crates"),
-        |file| file.extension().is_some_and(|extension| extension == "rs"),
-        &mut files,
-    )?;
-    let (mut paths, mut broken) = (0, Vec::new());
+    collect(folder, |file| file.extension().is_some_and(|found| found == extension), &mut files)?;
+    let (mut count, mut broken) = (0, Vec::new());
     for file in &files {
-        for (index, line) in read(file)?.lines().enumerate() {
-            for path in book_paths(line) {
-                paths += 1;
-                if !root.join(path).exists() {
-                    let file = file.strip_prefix(root).unwrap_or(file).display();
-                    broken.push(format!("{file}:{}: {path}: there is no such file", index + 1));
-                }
+        for (line, target) in find(&read(file)?) {
+            count += 1;
+            if let Err(problem) = follow(file, target) {
+                let file = file.strip_prefix(root).unwrap_or(file).display();
+                broken.push(format!("{file}:{line}: {target}: {problem}"));
             }
         }
     }
-    if broken.is_empty() { Ok(paths) } else { Err(broken.join("\n")) }
+    if broken.is_empty() { Ok(count) } else { Err(broken.join("\n")) }
 }
 
-/// Paths of the book in a doc comment: they are written as code.
-fn book_paths(line: &str) -> Vec<&str> {
-    let line = line.trim_start();
-    if !line.starts_with("//!") && !line.starts_with("///") {
-        return Vec::new();
+/// Paths of the book in doc comments, with the numbers of their lines: they are written as code.
+fn book_paths(text: &str) -> Vec<(usize, &str)> {
+    let mut paths = Vec::new();
+    for (index, line) in text.lines().map(str::trim_start).enumerate() {
+        if line.starts_with("//!") || line.starts_with("///") {
+            let code = line.split('`').skip(1).step_by(2).filter(|code| code.starts_with(BOOK));
+            paths.extend(code.map(|path| (index + 1, path)));
+        }
     }
-    line.split('`').skip(1).step_by(2).filter(|code| code.starts_with(BOOK)).collect()
+    paths
 }
 
 /// Lines outside of blocks of code, with their numbers.
@@ -94,11 +88,15 @@ fn prose(text: &str) -> Vec<(usize, &str)> {
     lines
 }
 
-/// Targets of the links in a line: what is between `](` and `)`, outside of code.
-fn targets(line: &str) -> Vec<&str> {
-    let outside_code = line.split('`').step_by(2);
-    let links = outside_code.flat_map(|text| text.split("](").skip(1));
-    links.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target).collect()
+/// Targets of links, with the numbers of their lines: what is between `](` and `)`, outside of code.
+fn targets(text: &str) -> Vec<(usize, &str)> {
+    let mut targets = Vec::new();
+    for (line, text) in prose(text) {
+        let outside_code = text.split('`').step_by(2);
+        let links = outside_code.flat_map(|text| text.split("](").skip(1));
+        targets.extend(links.filter_map(|rest| Some((line, rest.split_once(')')?.0))));
+    }
+    targets
 }
 
 /// Looks for the target of a link in a file.
@@ -108,13 +106,15 @@ fn follow(file: &Path, target: &str) -> Outcome {
     }
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
     let path = if path.is_empty() { file.to_path_buf() } else { file.with_file_name(path) };
-    if !path.exists() {
-        return Err("there is no such file".to_owned());
-    }
+    exists(&path)?;
     if anchor.is_empty() || anchors(&read(&path)?).contains(anchor) {
         return Ok(());
     }
     Err("the document has no such heading".to_owned())
+}
+
+fn exists(path: &Path) -> Outcome {
+    if path.exists() { Ok(()) } else { Err("there is no such file".to_owned()) }
 }
 
 /// Anchors of the headings of a document, as hosting platforms name them.

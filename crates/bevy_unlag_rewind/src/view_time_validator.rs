@@ -252,7 +252,6 @@ impl ViewTimeValidator {
         let pace = ShiftLimits {
             time: claim.time,
             shooter_tick: claim.shooter_tick,
-            behind: ViewTime::at(claim.shooter_tick).since(claim.time),
             drift: i64::from(config.max_delay_growth),
             blur: self.blur(config, claim.tick_seconds),
             interval_spread: claim.interval_spread > 0,

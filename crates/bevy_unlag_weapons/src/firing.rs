@@ -261,6 +261,7 @@ pub(crate) fn emit_shot_fired<M: MoveModel>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weapon::{Ammo, Weapon, WeaponId};
 
     /// Sets the button from two sources in a frame. Returns whether it is down and whether it went down.
     fn frame(controls: &mut WeaponControls, sources: [bool; 2]) -> (bool, bool) {
@@ -301,5 +302,23 @@ mod tests {
         controls.equip = Some(1);
         assert_eq!(controls.input(&weapons, false).equip, None, "a dead pawn");
         assert_eq!(controls.equip, None);
+    }
+
+    #[test]
+    fn no_shot_is_wanted_in_a_move_that_starts_a_reload() {
+        let ammo = Ammo { magazine: 9, reserve: 9, ..Ammo::default() };
+        let arsenal = Arsenal::new(vec![Weapon { ammo, ..Weapon::rifle() }]).expect("a valid weapon");
+        let full = WeaponState::new(&arsenal, &[WeaponId(0)], 0);
+        let mut used = full;
+        used.slots[0].magazine -= 1;
+        let burst = WeaponState { burst: 1, ..used };
+        for (weapons, reload, expected) in
+            [(used, true, false), (used, false, true), (full, true, true), (burst, true, true)]
+        {
+            let mut controls = WeaponControls { held: true, ..WeaponControls::default() };
+            let input = WeaponInput { reload, ..WeaponInput::default() };
+            let wants_shot = controls.wants_shot(&weapons, &input, &arsenal, (0.1, 0.1));
+            assert_eq!(wants_shot, expected, "{weapons:?}, reload: {reload}");
+        }
     }
 }

@@ -163,8 +163,7 @@ impl UsedView {
 fn write_number(number: u64, w: &mut BitWriter) {
     let count = u64::BITS - number.leading_zeros();
     w.golomb(count as u16, 2);
-    let low = count.min(32);
-    w.bits((number & (u64::MAX >> (64 - low.max(1)))) as u32, low);
+    w.bits(number as u32, count.min(32));
     if count > 32 {
         w.bits((number >> 32) as u32, count - 32);
     }

@@ -10,7 +10,7 @@ use super::{
     pairs::{Pair, SightPairs, State},
     places::{Place, Places},
     reach,
-    shaft::{self, Board, Fan, Memory, Sight},
+    shaft::{self, Fan, Sight},
     walls::{Effort, Level, Walls},
 };
 use crate::hidden_pawns::HiddenPawns;
@@ -116,7 +116,7 @@ fn answer(
     let (sight, state) = if late > spare || !is_placed {
         (Sight::Clear, State::Clear)
     } else if asks_far
-        && is_blocked_for_long(
+        && shaft::is_blocked(
             (&viewer.far, &board(&viewer.far, ahead + spare)),
             &mut pair.memory,
             (level, walls, effort),
@@ -148,17 +148,6 @@ fn answer(
     pair.due = times.now.offset(stands as i32);
     pair.unanswered = if sight == Sight::Unknown { pair.unanswered.saturating_add(1) } else { 0 };
     sight
-}
-
-/// Returns whether no eye in the further fan sees any part of the further board: tries single walls first, then all
-/// walls together.
-fn is_blocked_for_long(
-    regions: (&Fan, &Board),
-    memory: &mut Memory,
-    (level, walls, effort): (&dyn Level, &mut Walls, &mut Effort),
-) -> bool {
-    shaft::is_covered(regions, memory, (level, walls, effort))
-        || shaft::look(regions, false, memory, (level, walls, effort)) == Sight::Blocked
 }
 
 #[cfg(test)]

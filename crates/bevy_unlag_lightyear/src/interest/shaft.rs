@@ -132,9 +132,9 @@ pub(super) fn look(
     sight
 }
 
-/// Returns whether few walls are between both regions: one for each triangle of the fan and each half of the board.
-/// Cheaper than [`look`], and no answer if it is not so.
-pub(super) fn is_covered(
+/// Returns whether no eye in `fan` sees any part of `board`, as [`look`] does. Tries few walls first, which is cheaper:
+/// one for each triangle of the fan and each half of the board.
+pub(super) fn is_blocked(
     (fan, board): (&Fan, &Board),
     memory: &mut Memory,
     (level, walls, effort): World<'_>,
@@ -155,7 +155,13 @@ pub(super) fn is_covered(
         shaft.covers(known, fan, board) || shaft.covers_parts(fan, board)
     };
     shaft.store(memory);
-    is_covered
+    if is_covered || shaft.effort.left <= 0 {
+        return is_covered;
+    }
+    shaft.count = shaft.count.min(REMEMBERED);
+    let sight = shaft.answer(fan, board, false);
+    shaft.store(memory);
+    sight == Sight::Blocked
 }
 
 impl<'a> Shaft<'a> {

@@ -78,13 +78,7 @@ impl DrawnQuery<'_, '_> {
         });
         let reach = best.map_or(1.0, |best| best.reach());
         let ago = |part: f32| f64::from(1.0 - part) * ticks;
-        let mut fixed = None;
-        if reach > 1.0 {
-            let length = a.distance(b);
-            let behind =
-                (b - a).try_normalize().and_then(|way| self.world.cast(b, way, length * (reach - 1.0)));
-            fixed = behind.map(|distance| 1.0 + distance / length.max(1e-9));
-        }
+        let fixed = pass.wall_beyond(&self.world, reach);
         let wall = self.obstacle_on(pass, (ago(parts.0), ago(parts.1)), fixed, reach);
         let Some(hit) = best.and_then(|best| best.before(wall).ok()) else {
             let WorldHit { distance: part, by } = wall?;

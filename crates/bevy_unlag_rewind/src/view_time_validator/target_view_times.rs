@@ -55,8 +55,6 @@ pub(super) struct ShiftLimits {
     pub time: ViewTime,
     /// Shooter's own tick.
     pub shooter_tick: Tick,
-    /// Delay of the remote pawns behind that tick, in 1/256 of a tick.
-    pub behind: i64,
     /// Maximum drift between two playout clocks, in 1/256 of a tick per tick.
     pub drift: i64,
     /// Maximum distance of a frame from its move, in 1/256 of a tick.
@@ -73,8 +71,6 @@ struct TargetViewTime {
     /// Its view time.
     time: ViewTime,
     shooter_tick: Tick,
-    /// Delay of the other remote pawns at that time.
-    behind: i64,
 }
 
 impl TargetViewTime {
@@ -85,7 +81,8 @@ impl TargetViewTime {
         let near = shift.clamp(self.shift - drift, self.shift + drift);
         // If the main clock changes over, all shifts change, but the targets are still drawn at the same
         // moments.
-        let went = (pace.behind - shift) - (self.behind - self.shift);
+        let behind = |tick: Tick, time: ViewTime| ViewTime::at(tick).since(time);
+        let went = behind(pace.shooter_tick, pace.time.later(shift)) - behind(self.shooter_tick, self.time);
         let stayed = pace.interval_spread && went.abs() <= drift + pace.blur;
         if passed > MAX_TARGET_AGE || stayed { shift } else { near }
     }
@@ -124,7 +121,6 @@ impl TargetViewTimes {
                 shift: near,
                 time: pace.time.later(near),
                 shooter_tick: pace.shooter_tick,
-                behind: pace.behind,
             });
         }
         if complete {
@@ -163,7 +159,6 @@ mod tests {
         let at = |tick: u32| ShiftLimits {
             time: ViewTime::at(Tick(tick)),
             shooter_tick: Tick(tick + 10),
-            behind: 10 * SUB_TICKS,
             drift: 32,
             blur: 0,
             interval_spread: false,

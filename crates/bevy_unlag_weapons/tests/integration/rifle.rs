@@ -4,6 +4,7 @@ mod falloff;
 mod gravity;
 mod range;
 mod rounds;
+mod setup_diagnostics;
 mod shot_kinds;
 mod teams;
 mod trigger;

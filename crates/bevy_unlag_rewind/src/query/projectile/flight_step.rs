@@ -11,7 +11,7 @@ use crate::{
     table::Probe,
     target::{Body, HeadPriorityHit, Nearest, is_nearer},
     unit_ray::UnitRay,
-    world::{NearbyColliders, NearestObstacle, Occluder, WorldHit},
+    world::{NearbyColliders, NearestObstacle, Occluder, WorldHit, WorldTrace},
 };
 
 /// Step from one moment to the next.
@@ -89,14 +89,10 @@ impl FlightStep<'_, '_, '_, '_> {
         } else {
             world.sweep_ball_among(self.walls, self.radius, &UnitRay { max, ..way })
         };
-        let mut wall = fixed.map(|distance| distance / length);
-        if wall.is_none() && reach > 1.0 {
-            // The cached walls do not cover the region beyond the step, so check for a wall in front of
-            // the head.
-            let behind = world.cast(self.b, direction, max - way.max);
-            wall = behind.map(|distance| 1.0 + distance / length);
-        }
-        let (pass, mut nearest) = (self.pass(), NearestObstacle::new(wall, reach.next_up()));
+        let pass = self.pass();
+        // The cached walls do not cover the region beyond the step.
+        let wall = fixed.map(|distance| distance / length).or_else(|| pass.wall_beyond(world, reach));
+        let mut nearest = NearestObstacle::new(wall, reach.next_up());
         self.then.occluders(|entity, occluder, pose| {
             let later = self.later.occluder_pose(entity).unwrap_or(pose);
             nearest.meet(entity, |_| pass.meets_occluder(occluder, pose, later, reach));
@@ -164,6 +160,17 @@ impl BallPath {
         let near = |(_, at): &(usize, f32)| (at - part) * length <= AHEAD;
         let head = head.0.filter(near).map(|(index, _)| (index, head_at));
         Some(HeadPriorityHit::new(from.hit(index, part, Vec3::ZERO), from.boxes, head))
+    }
+
+    /// Returns the distance of the first wall beyond the path, as a fraction of the path: from 1 to `reach`. There may
+    /// be a head behind it.
+    pub fn wall_beyond(&self, world: &WorldTrace<'_, '_>, reach: f32) -> Option<f32> {
+        if reach <= 1.0 {
+            return None;
+        }
+        let way = UnitRay::between(self.a, self.b);
+        let behind = world.cast(self.b, way.direction.into(), way.max * reach - way.max);
+        behind.map(|distance| 1.0 + distance / way.max.max(1e-9))
     }
 
     /// Returns the fraction of the path at which the ball hits an occluder that moves from one pose to

@@ -217,6 +217,15 @@ fn path_around_a_planet_follows_the_gravity_of_each_place_on_every_evaluation() 
     }
 }
 
+/// Fails if the direction without a velocity is zero.
+#[test]
+fn direction_without_a_velocity_is_down() {
+    for up in [Vec3::Y, Vec3::NEG_X] {
+        assert_eq!(direction_or_down(Vec3::ZERO, up), -up);
+        assert_eq!(direction_or_down(Vec3::Z * 2.0, up), Vec3::Z);
+    }
+}
+
 #[test]
 fn weightless_place_lets_a_projectile_fly_straight() {
     let nowhere = WorldGravity::new(|_| LocalGravity { up: Vec3::Y, scale: 0.0 });

@@ -91,3 +91,27 @@ fn results_of_projectiles_do_not_depend_on_the_time_at_which_others_draw_them() 
     assert_eq!(present.damage, screen.damage);
     assert_eq!(present.hits, screen.hits);
 }
+
+/// Positions at which the shooter's screen draws its own projectile, which starts near its pawn.
+fn own_positions(others: ProjectileTime) -> Vec<Vec3> {
+    let mut game = Game::new(&launcher(Projectile { speed: SPEED, ..rocket() }), 6.0);
+    game.own.app.insert_resource(ProjectileDisplay { others, ..default() });
+    game.tick();
+    let own_tick = game.own.app.world().resource::<CurrentTick>().0;
+    game.own.app.insert_resource(OwnMoveDelay(Some(game.server.now().since(own_tick) + UPLINK)));
+    let view = game.view();
+    game.own.fire(&round(1, Some(view), Vec3::NEG_Z), Some(view));
+    let drawn = (0..20).flat_map(|_| {
+        game.tick();
+        game.own.flying()
+    });
+    drawn.map(|drawn| drawn.position).collect()
+}
+
+/// Fails if the own projectile catches up with the server's as those of others do.
+#[test]
+fn own_projectile_is_drawn_on_the_screens_time_whatever_the_time_of_others() {
+    let present = own_positions(ProjectileTime::ServerPresent);
+    assert!(present.len() >= 15, "control: it is drawn in {} frames", present.len());
+    assert_eq!(present, own_positions(ProjectileTime::Screen));
+}

@@ -1,11 +1,12 @@
 //! Trigger input: buffering, automatic reload and the eye during corrections.
 
 use bevy::prelude::*;
-use bevy_unlag_core::VisualOffset;
+use bevy_unlag_core::{ExtendedState, VisualOffset};
+use bevy_unlag_movement::CapsuleState;
 use bevy_unlag_rewind::HitGroup;
-use bevy_unlag_weapons::{Ammo, FireMode, Reload, Weapon, WeaponControls};
+use bevy_unlag_weapons::{Ammo, FireMode, Reload, Weapon, WeaponControls, WeaponState};
 
-use crate::rifle::range::{Range, hit};
+use crate::rifle::range::{EYE, Range, hit};
 
 const DT: f32 = 1.0 / 64.0;
 
@@ -88,4 +89,22 @@ fn easing_correction_keeps_the_eye_within_the_server_tolerance() {
     range.hold(true, 1);
     let seen = range.hold(false, 4);
     assert_eq!(seen.verdicts.last().map(|verdict| verdict.result), Some(hit(HitGroup::Body)));
+}
+
+#[test]
+fn shot_of_a_moving_pawn_leaves_from_its_drawn_eye() {
+    for velocity in [Vec3::X * 5.0, Vec3::NEG_X * 5.0, Vec3::Y * 5.0] {
+        let mut range = Range::new(true);
+        range.aim_at(Vec3::new(0.0, 1.3, -10.0));
+        range.hold(false, 1);
+        let shooter = range.shooter;
+        let state = range.app.world_mut().get_mut::<ExtendedState<CapsuleState, WeaponState>>(shooter);
+        state.expect("a state").body.velocity = velocity;
+        range.hold(true, 1);
+        let seen = range.hold(false, 4);
+        let from = seen.fired.first().expect("a shot").from;
+        assert!(from.distance(EYE) < 0.2, "{velocity}: from {from}");
+        let verdict = seen.verdicts.first().expect("a verdict");
+        assert!(!verdict.clamped, "{velocity}: {verdict:?}");
+    }
 }
