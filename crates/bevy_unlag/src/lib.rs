@@ -85,6 +85,9 @@
 
 mod character;
 mod controls;
+mod group_check;
+#[cfg(feature = "visibility")]
+mod mesh_check;
 mod npc;
 mod plugins;
 pub mod prelude;

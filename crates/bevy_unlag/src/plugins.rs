@@ -11,6 +11,7 @@ use bevy_unlag_weapons::{Loadout, WeaponState, WithWeapons};
 
 use crate::{
     character::{CharacterPawn, Characters, Side},
+    group_check::GroupCheck,
     reflection,
 };
 
@@ -54,7 +55,8 @@ pub type SoldierState = ExtendedState<CapsuleState, WeaponState>;
 
 /// All plugins that a client needs besides Bevy's own: lightyear's client, movement, prediction, smoothing
 /// with simulated proxies, weapons and the messages between them. If the app already has lightyear's
-/// `ClientPlugins`, they are used.
+/// `ClientPlugins`, they are used. Add them after Bevy's plugins. The host of a listen server has
+/// [`UnlagServerPlugins`] alone.
 ///
 /// ```
 /// use bevy::{prelude::*, state::app::StatesPlugin};
@@ -107,13 +109,17 @@ pub struct UnlagServerPlugins {
 
 impl PluginGroup for UnlagClientPlugins {
     fn build(self) -> PluginGroupBuilder {
-        PluginGroupBuilder::start::<Self>()
+        let group = PluginGroupBuilder::start::<Self>()
             .add(UnlagClientNetPlugin { rate: self.rate })
+            .add(GroupCheck)
             .add(MovementPlugin)
             .add(SmoothingPlugin)
             .add(LimbNodesPlugin)
             .add(move |app: &mut App| self.characters.add_plugins(app, Side::Client))
-            .add(reflection::register_types)
+            .add(reflection::register_types);
+        #[cfg(feature = "visibility")]
+        let group = group.add(crate::mesh_check::plugin);
+        group
     }
 }
 
@@ -121,6 +127,7 @@ impl PluginGroup for UnlagServerPlugins {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
             .add(UnlagServerNetPlugin { rate: self.rate })
+            .add(GroupCheck)
             .add(MovementPlugin)
             .add(move |app: &mut App| self.characters.add_plugins(app, Side::Server))
             .add(reflection::register_types)

@@ -2,7 +2,7 @@
 
 use core::any::{TypeId, type_name};
 
-use bevy::prelude::*;
+use bevy::{prelude::*, utils::prelude::ShortName};
 
 use crate::model::MoveModel;
 
@@ -36,5 +36,49 @@ impl PawnModel {
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Returns the name by which games know the model, without modules: `Soldier`, `WithWeapons<KartModel>`. For
+    /// messages; it allocates.
+    #[must_use]
+    pub fn short_name(&self) -> String {
+        short_name(self.name)
+    }
+}
+
+/// The compiler writes out type aliases: this returns the suite's aliases of [`Extended`](crate::Extended).
+fn short_name(type_name: &str) -> String {
+    let name = ShortName(type_name).to_string();
+    let armed = name.strip_prefix("Extended<").and_then(|rest| rest.strip_suffix(", WeaponExtension>"));
+    match armed {
+        None => name,
+        Some("CapsuleModel") => "Soldier".to_owned(),
+        Some(body) => match body.strip_prefix("CapsuleWith<") {
+            Some(abilities) => format!("SoldierWith<{abilities}"),
+            None => format!("WithWeapons<{body}>"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_are_those_that_games_write() {
+        let armed = |body: &str| {
+            format!("bevy_unlag_core::extension::Extended<{body}, bevy_unlag_weapons::arms::WeaponExtension>")
+        };
+        let capsule = "bevy_unlag_movement::capsule_model::CapsuleModel";
+        let dasher = "bevy_unlag_movement::ability::CapsuleWith<game::abilities::Dash>";
+        for (full, short) in [
+            (capsule.to_owned(), "CapsuleModel"),
+            (dasher.to_owned(), "CapsuleWith<Dash>"),
+            (armed(capsule), "Soldier"),
+            (armed(dasher), "SoldierWith<Dash>"),
+            (armed("game::Kart"), "WithWeapons<Kart>"),
+        ] {
+            assert_eq!(short_name(&full), short);
+        }
     }
 }

@@ -26,6 +26,12 @@ pub enum SetupIssue {
     UnlistedCharacter,
     /// A pawn is of a class that its movement model does not have.
     UnknownClass,
+    /// A pawn on the server waits for the moves of a player, and has none.
+    UncontrolledPawn,
+    /// A client has spawned a pawn itself.
+    ClientSpawnedPawn,
+    /// A mesh is on a pawn or on a child of it, and not on a visual.
+    MeshOnPawn,
     /// Nothing gives the own pawn its input, and the plugin that would is missing or does not read keys.
     NoControlsPlugin,
     /// The plugin reads the keys of the player, and no entity says so.
@@ -59,6 +65,8 @@ impl SetupIssue {
             Self::GameSpeedOverridden
             | Self::ContestedVisual
             | Self::ContestedPawn
+            | Self::UncontrolledPawn
+            | Self::MeshOnPawn
             | Self::Physics
             | Self::NoErrorHandler => false,
             Self::TickRate
@@ -67,6 +75,7 @@ impl SetupIssue {
             | Self::NoCharacters
             | Self::UnlistedCharacter
             | Self::UnknownClass
+            | Self::ClientSpawnedPawn
             | Self::NoControlsPlugin
             | Self::NoPlayerControls
             | Self::NoInputMap

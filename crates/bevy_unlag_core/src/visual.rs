@@ -12,7 +12,8 @@ use crate::{
 
 /// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
 /// transform is the simulated one. Without visuals the drawn pose is only available as
-/// [`DrawnPose`](crate::DrawnPose).
+/// [`DrawnPose`](crate::DrawnPose). With the feature `visibility` it requires [`Visibility`], which meshes on its
+/// children need.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -29,6 +30,7 @@ use crate::{
 #[reflect(Component, Debug)]
 #[relationship(relationship_target = Visuals)]
 #[require(Transform, TransformWatch)]
+#[cfg_attr(feature = "visibility", require(Visibility))]
 pub struct VisualOf(pub Entity);
 
 /// Visual entities of this pawn.

@@ -12,9 +12,9 @@ use lightyear::prelude::{
 use lightyear_guard::ClientGuardPlugin;
 
 use crate::{
-    bandwidth, base_schedules, diagnostics, link::LightyearPings, messages, model_index::ModelIndex,
-    models::NetModels, net_sim::NetSimPlugin, plugin_order::PluginOrder, server::UnlagServerNetPlugin,
-    session, system_sets::ReceiveSystems,
+    bandwidth, base_schedules, client_spawned_pawns, connection_reminder, diagnostics, link::LightyearPings,
+    messages, model_index::ModelIndex, models::NetModels, net_sim::NetSimPlugin, plugin_order::PluginOrder,
+    server::UnlagServerNetPlugin, session, system_sets::ReceiveSystems,
 };
 
 /// Client side of the transport: exchanges mailboxes with the server. It joins lightyear's `ClientPlugins` if
@@ -33,7 +33,8 @@ impl Plugin for UnlagClientNetPlugin {
     fn build(&self, app: &mut App) {
         let guest = app.is_plugin_added::<lightyear_sync::client::ClientPlugin>();
         if !guest {
-            app.add_plugins((ClientPlugins { tick_duration: self.rate.tick }, PluginOrder::of("Client")));
+            let order = PluginOrder::of("Client", app);
+            app.add_plugins((ClientPlugins { tick_duration: self.rate.tick }, order));
         }
         crate::plugin::add_shared_plugins(app, self.rate, guest);
         bevy_unlag_core::require_plugin(app, NetSimPlugin);
@@ -65,6 +66,7 @@ impl Plugin for UnlagClientNetPlugin {
         crate::clock::client_plugin(app);
         app.add_plugins(ClientGuardPlugin);
         messages::client_plugin(app);
+        connection_reminder::client_observer(app);
         session::client_plugin(app);
         base_schedules::client_plugin(app);
         #[cfg(feature = "smoothing")]
@@ -83,7 +85,9 @@ impl Plugin for UnlagClientNetPlugin {
 
     fn finish(&self, app: &mut App) {
         if !app.is_plugin_added::<UnlagServerNetPlugin>() {
-            app.add_systems(Startup, diagnostics::check_pings);
+            app.add_systems(Startup, diagnostics::check_pings)
+                .add_systems(Update, client_spawned_pawns::report_client_spawned_pawns);
+            connection_reminder::client_plugin(app);
         }
     }
 }

@@ -92,8 +92,10 @@ mod bandwidth;
 mod base_schedules;
 mod budget;
 mod client;
+mod client_spawned_pawns;
 #[cfg(feature = "smoothing")]
 mod clock;
+mod connection_reminder;
 #[cfg(feature = "smoothing")]
 mod controlling_player;
 mod diagnostics;
@@ -148,6 +150,8 @@ mod smoothed_component;
 mod snapshots;
 mod spectators;
 mod system_sets;
+#[cfg(feature = "prediction")]
+mod uncontrolled_pawns;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod value_request;
 mod visibility;
@@ -181,6 +185,8 @@ pub use pawn::{NetworkedPawn, ReplicatedPawn};
 pub use pawn_event::{PawnEvent, SharePawnEvents};
 #[cfg(feature = "smoothing")]
 pub use pawn_state::{AddPawnState, DroppedPawnChanges, InterpolatedComponent, OwnPawnState};
+#[doc(hidden)]
+pub use plugin_order::silence_plugin_order;
 #[cfg(feature = "prediction")]
 pub use possession::{Possess, Possessed};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]

@@ -38,15 +38,22 @@ impl<M: MoveModel> Plugin for NetModelPlugin<M> {
         }
     }
 
-    /// Adds the recording of paths, without which no pawn would be published, unless the app or rewind has.
-    #[cfg(feature = "smoothing")]
+    /// Adds to a server the recording of paths, without which no pawn would be published, unless the app or rewind
+    /// has, and the check for pawns without a player.
+    #[cfg(any(feature = "prediction", feature = "smoothing"))]
     fn finish(&self, app: &mut App) {
-        use bevy_unlag_smoothing::PathRecordingPlugin;
-
-        if app.is_plugin_added::<crate::server::UnlagServerNetPlugin>()
-            && !app.is_plugin_added::<PathRecordingPlugin<M>>()
+        let is_server = app.is_plugin_added::<crate::server::UnlagServerNetPlugin>();
+        #[cfg(feature = "smoothing")]
         {
-            app.add_plugins(PathRecordingPlugin::<M>::default());
+            use bevy_unlag_smoothing::PathRecordingPlugin;
+
+            if is_server && !app.is_plugin_added::<PathRecordingPlugin<M>>() {
+                app.add_plugins(PathRecordingPlugin::<M>::default());
+            }
+        }
+        #[cfg(feature = "prediction")]
+        if is_server {
+            crate::uncontrolled_pawns::add_model::<M>(app);
         }
         #[cfg(feature = "record")]
         crate::record::record_model::<M>(app);
@@ -135,7 +142,7 @@ pub(crate) fn report_unknown_model(
     let Ok(model) = pawns.get(added.entity) else { return };
     if !models.is_some_and(|models| models.has(model)) {
         diagnostics.report_each(SetupIssue::UnlistedCharacter, || {
-            let model = model.name();
+            let model = model.short_name();
             format!(
                 "a pawn is of the model {model}, which this app has not registered: add its character to the \
                  list of Characters on both sides, or its NetModelPlugin"

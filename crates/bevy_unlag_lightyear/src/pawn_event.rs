@@ -6,6 +6,7 @@
 use bevy::{
     ecs::{message::Message, world::EntityWorldMut},
     prelude::*,
+    utils::prelude::ShortName,
 };
 use bevy_unlag_core::{
     CurrentTick, DrawnViewTime, MoveModel, MoveSystems, NetId, NetRole, PawnModel, SetupDiagnostics,
@@ -106,7 +107,7 @@ fn report_unknown_model<M: MoveModel, E: 'static>(
     let model = PawnModel::of::<M>();
     if models.is_some_and(|models| !models.has(&model)) {
         diagnostics.report_each(SetupIssue::UnlistedCharacter, || {
-            let (model, event) = (model.name(), core::any::type_name::<E>());
+            let (model, event) = (model.short_name(), ShortName::of::<E>());
             format!(
                 "events {event} of the model {model} are shared, and no pawn of this app is of it: share them for a \
                  model of the list of Characters, WithWeapons<M> if its pawns have weapons"

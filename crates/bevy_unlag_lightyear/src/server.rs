@@ -6,7 +6,7 @@ use lightyear::prelude::{server::ServerPlugins, *};
 use lightyear_guard::ServerGuardPlugin;
 
 use crate::{
-    base_schedules, budget,
+    base_schedules, budget, connection_reminder,
     link::{self, LightyearPings},
     messages, net_ids, packet_order,
     parking::ParkingPlugin,
@@ -29,7 +29,8 @@ impl Plugin for UnlagServerNetPlugin {
     fn build(&self, app: &mut App) {
         let guest = app.is_plugin_added::<lightyear_sync::server::ServerPlugin>();
         if !guest {
-            app.add_plugins((ServerPlugins { tick_duration: self.rate.tick }, PluginOrder::of("Server")));
+            let order = PluginOrder::of("Server", app);
+            app.add_plugins((ServerPlugins { tick_duration: self.rate.tick }, order));
         }
         crate::plugin::add_shared_plugins(app, self.rate, guest);
         let rate = *app.world().resource::<SimulationRate>();
@@ -50,8 +51,11 @@ impl Plugin for UnlagServerNetPlugin {
         crate::moves::server_plugin(app);
         #[cfg(feature = "prediction")]
         crate::possession::server_plugin(app);
+        #[cfg(feature = "prediction")]
+        crate::uncontrolled_pawns::server_plugin(app);
         app.add_plugins(ServerGuardPlugin);
         messages::server_plugin(app);
+        connection_reminder::server_plugin(app);
         session::server_plugin(app);
         spectators::server_plugin(app);
         budget::server_plugin(app);

@@ -1,7 +1,7 @@
 //! Diagnostics of the setup of an app with prediction.
 
-use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, SetupDiagnostics, SetupIssue, TransformWatch};
+use bevy::{prelude::*, utils::prelude::ShortName};
+use bevy_unlag_core::{MoveModel, PawnModel, SetupDiagnostics, SetupIssue, TransformWatch};
 
 use crate::{
     mailbox::{MAX_MAILBOX_MESSAGES, OutgoingMoves},
@@ -47,7 +47,7 @@ pub(crate) fn check_setup<M: MoveModel>(
 /// Reports a model that lacks its configuration after the app's startup: no move of its pawns runs.
 pub(crate) fn report_missing_config<M: MoveModel>(mut diagnostics: ResMut<SetupDiagnostics>) {
     diagnostics.report_each(SetupIssue::MissingConfig, || {
-        let (model, config) = (core::any::type_name::<M>(), core::any::type_name::<M::Config>());
+        let (model, config) = (PawnModel::of::<M>().short_name(), ShortName::of::<M::Config>());
         format!(
             "pawns of {model} do not move without the resource {config}: insert it on both sides, before the \
              app starts"

@@ -30,7 +30,9 @@ pub(crate) fn report_missing_hit_boxes(
         *seconds += time.delta_secs();
         if *seconds > GRACE_SECONDS {
             diagnostics.report(SetupIssue::NoHitBoxes, || {
-                let pawns = if model.is_empty() { "pawns".to_owned() } else { format!("pawns of {model}") };
+                let known = pawns.iter().filter_map(|(other, _)| other).find(|other| other.name() == *model);
+                let pawns =
+                    known.map_or("pawns".to_owned(), |known| format!("pawns of {}", known.short_name()));
                 format!(
                     "{pawns} are recorded for rewind, but none has HitBoxes, so no shot can hit them: return \
                      boxes from Character::body or insert them, HitBoxes::none() if nothing shall hit them"

@@ -16,7 +16,8 @@
 //! * `MetricsPlugin`, with the feature `metrics`: metrics for Prometheus and the health of the server, over HTTP.
 //! * `AdminPlugin`, with the feature `admin`: an operator sees players, kicks, bans, changes the map and drains, over a
 //!   `RequestServer` on the loopback interface.
-//! * [`TickRunnerPlugin`]: one update in each tick, which halves what a small match costs.
+//! * [`TickRunnerPlugin`]: one update in each tick, which halves what a small match costs. Servers that share a core
+//!   move their ticks apart, see [`TickPhaseConfig`].
 //! * [`say`] and [`say_error`] print lines that may be lost: a closed terminal or a full disk ends no server.
 //!
 //! # Example
@@ -64,6 +65,7 @@ mod metrics;
 #[cfg(any(feature = "admin", feature = "metrics"))]
 mod request_server;
 mod signals;
+mod tick_phase;
 mod tick_runner;
 mod watchdog;
 
@@ -80,5 +82,6 @@ pub use metrics::{MetricsConfig, MetricsPlugin};
 #[cfg(any(feature = "admin", feature = "metrics"))]
 pub use request_server::{RequestForm, RequestId, RequestLimits, RequestServer};
 pub use signals::{ReloadSettings, SignalPlugin, StopSignal};
+pub use tick_phase::{TickPhase, TickPhaseConfig};
 pub use tick_runner::{TickRunnerPlugin, run_by_ticks, time_to_next_tick};
 pub use watchdog::{ServerHealth, WatchdogConfig, WatchdogPlugin};

@@ -5,6 +5,8 @@ use std::{thread, time::Instant};
 
 use bevy::{app::PluginsState, prelude::*};
 
+use crate::tick_phase::{TickPhase, TickPhaseConfig};
+
 /// Time that an update begins after its tick is due, so that rounding never makes it too early.
 const MARGIN: Duration = Duration::from_micros(2);
 /// Delay after which missed updates are given up.
@@ -18,12 +20,14 @@ const STALL: Duration = Duration::from_millis(250);
 /// case, and snapshots leave in a tick. Each update that brings no tick costs what the schedules cost: for a match of
 /// eight about as much as its tick. Pings of lightyear, if they are on, include the wait for the next update; the
 /// suite's clock does not.
+///
+/// Servers that share a core move their ticks apart: see [`TickPhaseConfig`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TickRunnerPlugin;
 
 impl Plugin for TickRunnerPlugin {
     fn build(&self, app: &mut App) {
-        app.set_runner(|mut app| {
+        app.register_type::<TickPhaseConfig>().set_runner(|mut app| {
             while app.plugins_state() == PluginsState::Adding {
                 bevy::tasks::tick_global_task_pools_on_main_thread();
             }
@@ -38,15 +42,26 @@ impl Plugin for TickRunnerPlugin {
 }
 
 /// Updates a finished app in each tick, as [`TickRunnerPlugin`] does, until `more` returns false. Asks before each
-/// update.
+/// update. Shifts the ticks by [`TickPhaseConfig`].
 pub fn run_by_ticks(app: &mut App, mut more: impl FnMut(&mut App) -> bool) {
     let mut due = Instant::now();
+    let (mut phase, mut shift) = (TickPhase::of_this_thread(), Duration::ZERO);
     while more(app) {
         app.update();
+        // The clock of the ticks stood still while they were shifted.
+        if let Some(mut fixed) =
+            app.world_mut().get_resource_mut::<Time<Fixed>>().filter(|_| shift > Duration::ZERO)
+        {
+            fixed.discard_overstep(shift);
+        }
         let now = Instant::now();
         let last = app.world().get_resource::<Time<Real>>().and_then(Time::<Real>::last_update);
         // Time that a test sets by hand, or an app without time, says nothing about when the update was.
-        due = last.filter(|last| *last <= now).unwrap_or(now).max(due) + time_to_next_tick(app.world());
+        let tick = time_to_next_tick(app.world());
+        let config = app.world().get_resource().copied().unwrap_or_default();
+        shift = phase.end_update(tick, &config);
+        app.insert_resource(phase.times());
+        due = last.filter(|last| *last <= now).unwrap_or(now).max(due) + tick + shift;
         if due > now {
             thread::sleep(due - now);
         } else if now - due > STALL {

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    LocalControl, MoveInput, MoveModel, ServerControl, SetupDiagnostics, SetupIssue, TickSystems,
+    LocalControl, MoveInput, MoveModel, PawnModel, ServerControl, SetupDiagnostics, SetupIssue, TickSystems,
 };
 
 use crate::{
@@ -41,7 +41,7 @@ pub(crate) fn report_missing_look<M: MoveModel>(
     if *beside_for > PATIENCE {
         *has_looked = true;
         diagnostics.report_each(SetupIssue::LookNotImplemented, || {
-            let model = core::any::type_name::<M>();
+            let model = PawnModel::of::<M>().short_name();
             format!(
                 "a pawn of {model} aims aside, and the look of its moves stays straight ahead, so the server \
                  refuses its shots: keep the direction of the view in the input, and return it from \

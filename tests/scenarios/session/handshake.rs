@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use unlag_examples::{app, connection as links};
 
 use super::*;
+use crate::captured_log::logged;
 
 fn late_joiner(game: &mut Match) -> usize {
     let late = game.join().expect("a token");
@@ -54,6 +55,31 @@ fn different_tuning_or_level_is_reported_or_refused_according_to_the_setup_rule(
         for client in 0..2 {
             let session_log = session_log(&game.clients[client]);
             assert!(session_log.setup.is_empty() && session_log.kicked.is_empty(), "{session_log:?}");
+        }
+    }
+}
+
+#[test]
+fn missing_collider_is_explained_to_developers_on_both_sides() {
+    for is_missing in [true, false] {
+        let lines = logged(|| {
+            let mut game =
+                start_recorded(MatchOptions { players: 1, conditions: average(), ..MatchOptions::default() });
+            let late = late_joiner(&mut game);
+            let wall =
+                (RigidBody::Fixed, Collider::cuboid(1.0, 2.0, 0.2), Transform::from_xyz(3.0, 1.0, 9.0));
+            // In the control on the server and on both clients.
+            for (number, app) in game.apps_mut().enumerate() {
+                if !is_missing || number <= late {
+                    app.world_mut().spawn(wall.clone());
+                }
+            }
+            game.run(seconds(4.0));
+        });
+        let advice = "spawn the same colliders on both sides";
+        for target in ["WARN bevy_unlag_lightyear::session::handshake: ", "WARN bevy_unlag::setup: "] {
+            let told = lines.iter().filter(|line| line.starts_with(target) && line.contains(advice)).count();
+            assert_eq!(told, usize::from(is_missing), "{target}: {lines:#?}");
         }
     }
 }

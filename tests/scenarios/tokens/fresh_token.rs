@@ -1,6 +1,7 @@
 //! Reconnecting with a fresh token, whatever the state of the old connection (row F15).
 
 use super::*;
+use crate::captured_log::logged;
 use bevy_unlag::guard::Kick;
 
 fn link_of(token_server: &mut TokenServer, client_id: u64) -> Option<Entity> {
@@ -37,6 +38,37 @@ fn fresh_token_replaces_a_live_or_vanished_connection_within_1_5_s() {
                 "the old client must receive the reason once"
             );
         }
+    }
+}
+
+#[test]
+fn two_clients_of_one_number_are_named_in_development_mode_and_one_that_comes_back_is_not() {
+    for (is_development, is_alive) in [(true, true), (true, false), (false, true)] {
+        let lines = logged(|| {
+            let mut token_server = if is_development {
+                TokenServer::start_with(&ServerAccess::development(PROTOCOL_ID))
+            } else {
+                TokenServer::start()
+            };
+            let token = token_server.token(5);
+            let mut old = token_server.connect(&token, LinkConditions::PERFECT);
+            token_server.run(&mut [&mut old], 1.0);
+            assert!(has_pawn(&mut old));
+            if !is_alive {
+                token_server.run(&mut [], 0.7);
+            }
+            let token = token_server.token(5);
+            let mut new = token_server.connect(&token, LinkConditions::PERFECT);
+            let mut clients = vec![&mut new];
+            if is_alive {
+                clients.push(&mut old);
+            }
+            token_server.run(&mut clients, 1.5);
+            assert!(is_connected(&mut new));
+        });
+        let is_named = |line: &&String| line.contains("give each client its own number");
+        let count = lines.iter().filter(is_named).count();
+        assert_eq!(count, usize::from(is_development && is_alive), "{lines:#?}");
     }
 }
 

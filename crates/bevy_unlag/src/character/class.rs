@@ -79,7 +79,7 @@ fn known_class<C: Character>(config: &C::Config, class: Option<PawnClass>) -> Pa
 
 fn report_unknown_class<C: Character>(class: PawnClass, diagnostics: &mut SetupDiagnostics) {
     diagnostics.report_each(SetupIssue::UnknownClass, || {
-        let model = core::any::type_name::<C>();
+        let model = PawnModel::of::<C>().short_name();
         format!(
             "a pawn of {model} is of class {}, which that has not, so class 0 applies: add the class to the \
              configuration on both sides by CapsuleConfig::add_class or KartConfig::add_class, or implement \

@@ -1,7 +1,7 @@
 //! Setup checks for controls that move nothing.
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_unlag_core::{LocalControl, MoveInput, SetupDiagnostics, SetupIssue};
+use bevy_unlag_core::{LocalControl, MoveInput, PawnModel, SetupDiagnostics, SetupIssue};
 use bevy_unlag_movement::{CapsuleInput, InputAccumulator};
 use leafwing_input_manager::prelude::*;
 
@@ -75,7 +75,7 @@ pub(super) fn report_missing_controls<C: Character>(
     }
     if *still_for > PATIENCE && !*is_steered {
         diagnostics.report(issue, || {
-            format!("nothing steers the own pawn of {}: {sentence}", core::any::type_name::<C>())
+            format!("nothing steers the own pawn of {}: {sentence}", PawnModel::of::<C>().short_name())
         });
     }
 }
@@ -99,7 +99,7 @@ pub(super) fn report_unused_controls<C: Character>(
             // Once for each model.
             *unused_for = f32::NEG_INFINITY;
             diagnostics.report_each(SetupIssue::UnusedControls, || {
-                let model = core::any::type_name::<C>();
+                let model = PawnModel::of::<C>().short_name();
                 format!(
                     "the player presses keys, and the input of the own pawn of {model} stays neutral: convert the \
                      controls in Character::apply_controls, or write MoveInput in MoveSystems::Sample"

@@ -256,7 +256,7 @@ fn compare_setup(
     for (entity, server) in pending {
         let own = current_setup(world, server.epoch, Some(&server));
         for found in differences(&server, &own) {
-            warn!("{found}");
+            warn!("{found}; in development, {}", advice(found));
             world.write_message(SetupMismatch(found));
         }
         let mut link = world.entity_mut(entity);
@@ -271,6 +271,14 @@ fn differences(server: &Setup, client: &Setup) -> impl Iterator<Item = SetupDiff
     let configuration = (server.config != client.config).then_some(SetupDifference::Configuration);
     let level = (server.level != client.level).then_some(SetupDifference::Level);
     configuration.into_iter().chain(level)
+}
+
+/// Returns what a developer does about a difference. Its `Display` is for players.
+fn advice(found: SetupDifference) -> &'static str {
+    match found {
+        SetupDifference::Configuration => "insert equal configurations of the movement models on both sides",
+        SetupDifference::Level => "spawn the same colliders on both sides",
+    }
 }
 
 /// The match for which a client's setup was compared.
@@ -317,6 +325,7 @@ fn compare_client_setups(In(received): In<Vec<(Entity, PeerId, Setup)>>, world: 
             target: "bevy_unlag::setup",
             client = %client_name(peer),
             difference = ?found,
+            advice = advice(found),
             "a client's setup differs from the server's"
         );
         if world.resource::<SessionConfig>().setup == SetupRule::Refuse {

@@ -27,7 +27,7 @@ impl Exposition {
     }
 
     /// Writes a counter.
-    pub fn counter(&mut self, name: &str, help: &str, value: u64) {
+    pub fn counter(&mut self, name: &str, help: &str, value: impl Display) {
         self.sample(name, "counter", help, value);
     }
 

@@ -14,7 +14,10 @@ use super::{
     resident_memory::resident_bytes,
     set_times::SetTimes,
 };
-use crate::life_cycle::{Player, ServerState};
+use crate::{
+    life_cycle::{Player, ServerState},
+    tick_phase::CoreTimes,
+};
 
 /// States in their order.
 const STATES: [ServerState; 5] = [
@@ -37,6 +40,7 @@ pub(super) struct Snapshot {
     events: EventCounts,
     moves: MoveCounts,
     times: SetTimes,
+    core: CoreTimes,
     bandwidth: Bandwidth,
     fast_clocks: FastClockStats,
     ingress: IngressStats,
@@ -61,6 +65,7 @@ impl Snapshot {
             events: world.resource::<EventCounts>().clone(),
             moves,
             times: world.resource::<SetTimes>().clone(),
+            core: world.get_resource().copied().unwrap_or_default(),
             bandwidth: copy(world),
             fast_clocks: copy(world),
             ingress: copy(world),
@@ -127,6 +132,16 @@ impl Snapshot {
             "bevy_unlag_skipped_ticks_total",
             "Ticks that were never simulated because the server stalled.",
             self.times.skipped_ticks,
+        );
+        text.counter(
+            "bevy_unlag_core_wait_seconds_total",
+            "Time for which updates were ready to run while other threads had the core.",
+            self.core.waited.as_secs_f64(),
+        );
+        text.counter(
+            "bevy_unlag_tick_shift_seconds_total",
+            "Time by which the ticks were shifted to follow those of other servers on the core.",
+            self.core.shifted.as_secs_f64(),
         );
     }
 

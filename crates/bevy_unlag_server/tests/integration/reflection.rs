@@ -10,7 +10,7 @@ mod assert_registered;
 #[test]
 fn public_types_are_registered_for_inspectors() {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, ServerLifeCyclePlugin, WatchdogPlugin))
+    app.add_plugins((MinimalPlugins, TickRunnerPlugin, ServerLifeCyclePlugin, WatchdogPlugin))
         .register_type::<ReloadSettings>();
     #[cfg(feature = "admin")]
     {
@@ -18,6 +18,7 @@ fn public_types_are_registered_for_inspectors() {
         app.add_plugins(AdminPlugin::open(file).expect("an admin file"));
     }
     assert_registered!(app, ReflectResource: ServerHealth, LifeCycleConfig, ServerState, WatchdogConfig);
+    assert_registered!(app, ReflectResource: TickPhaseConfig);
     assert_registered!(app, ReflectEvent: ReloadSettings);
     #[cfg(feature = "admin")]
     assert_registered!(app, ReflectMessage: AdminAnswer, AdminRequest);

@@ -1,6 +1,6 @@
 //! Token filter: validates connect tokens before netcode reads them.
 
-use core::net::IpAddr;
+use core::{net::IpAddr, time::Duration};
 
 use bevy::prelude::*;
 use lightyear::{
@@ -21,12 +21,15 @@ use super::{
 };
 use crate::{
     clock::SystemTime,
-    ingress::{Kick, KickReason, host, retain_received},
+    ingress::{Kick, KickReason, LinkTraffic, host, retain_received},
     log_lines::{self, LogConfig},
 };
 
 /// Seconds after its expiry during which a token still gets a denial with the reason.
 const DENIAL_SECONDS: u64 = 300;
+
+/// Silence after which a client is assumed to have lost its connection. A living one sends at least ten times a second.
+const LOST_AFTER: Duration = Duration::from_millis(500);
 
 /// Counters of the connection requests to this app's servers. A client repeats its request ten times a second
 /// until it is connected.
@@ -92,8 +95,9 @@ pub(super) fn check(
     >,
     joining: Query<(Entity, &LinkOf, &LinkToken), Without<Connected>>,
     there: Query<(), With<LinkOf>>,
-    clients: Query<(Entity, &LinkOf, &RemoteId), With<Connected>>,
+    clients: Query<(Entity, &LinkOf, &RemoteId, Option<&LinkTraffic>), With<Connected>>,
     places: Places,
+    mut is_number_shared: Local<bool>,
     mut stats: ResMut<TokenStats>,
     mut commands: Commands,
 ) {
@@ -161,11 +165,21 @@ pub(super) fn check(
                 }
             };
             let peer = PeerId::Netcode(private.client_id);
-            if let Some((old, ..)) = clients.iter().find(|(_, l, id)| l.server == of.server && id.0 == peer) {
+            let old = clients.iter().find(|(_, l, id, _)| l.server == of.server && id.0 == peer);
+            if let Some((old, .., traffic)) = old {
                 if gate.seen_tokens.is_used(&name) {
                     // In development mode tokens may be reused, but delayed requests of a connection that has
                     // ended must not end the next one.
                     return false;
+                }
+                let is_alive = traffic.is_some_and(|traffic| traffic.silence < LOST_AFTER);
+                if is_alive && gate.access.keys.is_development() && !*is_number_shared {
+                    *is_number_shared = true;
+                    warn!(
+                        "client {} joins while a connection of the same number is alive, and takes its place: give \
+                         each client its own number, the first argument of TokenClient::development",
+                        private.client_id
+                    );
                 }
                 // The client has lost its end and joins again; netcode would keep it waiting until the old
                 // connection times out.

@@ -8,6 +8,7 @@ use std::{
 };
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
+use bevy_unlag_server::{TickPhase, TickPhaseConfig};
 use lightyear::{link::Link, prelude::Connected};
 use serde::{Deserialize, Serialize};
 use unlag_examples::{app, connection};
@@ -45,11 +46,12 @@ pub fn shared_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Serves until standard input ends. The tick is due at `phase` after the beginning of its time.
+/// Serves until standard input ends. The tick is due at `phase` after the beginning of its time, and is shifted later
+/// where the process waits for the core, unless it `is_fixed`.
 ///
 /// # Errors
 /// Returns a message if the port cannot be bound or standard input or output fails.
-pub fn serve(phase: Duration) -> Result<(), String> {
+pub fn serve(mut phase: Duration, is_fixed: bool) -> Result<(), String> {
     pin_to_core(0);
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
     let mut app = paced_app();
@@ -60,7 +62,8 @@ pub fn serve(phase: Duration) -> Result<(), String> {
         connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
     let is_pinned = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     say(&(port, is_pinned))?;
-    let mut last_cpu = cpu_time();
+    let (mut waits, mut last_cpu) = (TickPhase::of_this_thread(), cpu_time());
+    let config = if is_fixed { TickPhaseConfig { max_slowdown: 0.0 } } else { TickPhaseConfig::default() };
     for line in stdin().lines() {
         let line = line.map_err(|error| format!("cannot read commands: {error}"))?;
         if line == "state" {
@@ -69,7 +72,12 @@ pub fn serve(phase: Duration) -> Result<(), String> {
         }
         let began: u64 =
             line.parse().map_err(|_| format!("unknown command '{line}'; use state or nanoseconds"))?;
+        // Reading commands is no part of a server.
+        waits.skip_waits();
         let (lap, cpu) = run_tick(&mut app, Duration::from_nanos(began), phase, last_cpu);
+        phase += waits.end_update(TICK, &config);
+        // Beyond the end of this tick it is the beginning of the next one.
+        phase = phase.checked_sub(TICK).unwrap_or(phase);
         last_cpu = cpu;
         say(&lap)?;
     }
@@ -112,14 +120,17 @@ pub struct PacedServer {
 }
 
 impl PacedServer {
-    /// Starts the process, whose ticks are due at so many nanoseconds within their time.
+    /// Starts the process, whose ticks are due at so many nanoseconds within their time at first, or always.
     ///
     /// # Errors
     /// Returns a message if the process does not start.
-    pub fn start(phase: u64) -> Result<Self, String> {
+    pub fn start(phase: u64, is_fixed: bool) -> Result<Self, String> {
         let began = Instant::now();
         let mut process = LabProcess::start("the server process", |command| {
             command.args(["fleet-server", "--phase", &phase.to_string()]).env("RUST_LOG", "error");
+            if is_fixed {
+                command.arg("--fixed");
+            }
         })?;
         let (port, is_pinned): (u16, bool) = process.reply()?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
