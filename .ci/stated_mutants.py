@@ -157,6 +157,12 @@ STATED = [
         "",
         "bevy_unlag_weapons integration firing_ends_the_spawn_protection_unless_the_rules_keep_it",
     ),
+    (
+        "bevy_unlag_weapons/src/reset.rs",
+        "verdicts.write_batch(unanswered.take().into_iter().map(missing_move));",
+        "",
+        "tests scenarios every_shot_is_answered_when_a_blackout_of_4_s_ends_the_connection",
+    ),
     (*HIGH_PING, "bevy_unlag_weapons bevy_unlag_weapons high_ping_is_shown_3_s_after_joining_and_every_20_s_for_5_s"),
     (*HIGH_PING, "tests scenarios high_ping_warning_is_shown_once_with_its_limits_and_hidden_after_recovery"),
 ]

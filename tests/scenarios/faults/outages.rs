@@ -272,10 +272,10 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
         let total = trial.game.report().total();
         println!("{total:?}");
         // A confirmed hit that the shooter's screen did not show is an unearned one. Around stalls of 1.2 s eight
-        // seeds gave 93 to 99 %.
+        // seeds gave 93 to 99 %; `docs/faults.md` says why not 98.
         let drawn = total.drawn_of_confirmed().unwrap_or(0.0);
         assert!(
-            total.confirmed > 10 && drawn >= 90.0,
+            total.confirmed > 10 && drawn >= 92.0,
             "{drawn} % of {} confirmed hits were on the shooter's screen",
             total.confirmed
         );

@@ -1,6 +1,9 @@
 //! Reconnect of the same app, as after an outage: only the link is new (row F15).
 
-use bevy_unlag::net::AwaitingReconnect;
+use bevy_unlag::{
+    net::AwaitingReconnect,
+    weapons::{ShotRefusal, ShotResult},
+};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use lightyear::{
@@ -17,7 +20,10 @@ use super::{
     late_joiner::{RecentPositions, drawn_positions},
     *,
 };
-use crate::{hold_still, own_id, state};
+use crate::{
+    fire::{ClientShotLog, record_shots},
+    hold_still, own_id, start, state,
+};
 
 /// Manner in which an app reconnects.
 #[derive(Clone, Copy, Debug)]
@@ -28,9 +34,20 @@ enum ReconnectPath {
     SameLink,
 }
 
+const NO_PACKETS: LinkConditions = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };
+
 fn link_of(game: &mut Match) -> Entity {
     let world = game.clients[0].world_mut();
     world.query_filtered::<Entity, With<Client>>().single(world).expect("one link")
+}
+
+/// Replaces the first client's dead link with a new one.
+fn join_on_new_link(game: &mut Match) {
+    let (old, listener) = (link_of(game), game.listener);
+    game.clients[0].world_mut().despawn(old);
+    let sim = NetSim::new(77).with(average());
+    let apps = &mut **game;
+    connection::join(&mut apps.server, listener, &mut apps.clients[0], 1, sim).expect("a token");
 }
 
 /// Ends the connection, waits until both ends know, and reconnects.
@@ -43,8 +60,7 @@ fn reconnect(game: &mut Match, way: ReconnectPath, id: NetId) {
     match way {
         ReconnectPath::NewLink => {
             let world = game.clients[0].world_mut();
-            let dark = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };
-            world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.set(dark));
+            world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.set(NO_PACKETS));
         }
         ReconnectPath::SameLink => game.disconnect(0),
     }
@@ -52,12 +68,7 @@ fn reconnect(game: &mut Match, way: ReconnectPath, id: NetId) {
     // The app runs without a connection for a while.
     game.run(seconds(1.0));
     match way {
-        ReconnectPath::NewLink => {
-            game.clients[0].world_mut().despawn(old);
-            let sim = NetSim::new(77).with(average());
-            let apps = &mut **game;
-            connection::join(&mut apps.server, listener, &mut apps.clients[0], 1, sim).expect("a token");
-        }
+        ReconnectPath::NewLink => join_on_new_link(game),
         ReconnectPath::SameLink => {
             let server = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT));
             let token = TokenClient::development(1, server, PROTOCOL_ID).expect("a token");
@@ -184,4 +195,75 @@ fn app_regains_its_pawn_on_a_new_link_after_a_timeout() {
 #[test]
 fn app_regains_its_pawn_on_the_same_link_after_a_disconnect() {
     assert_reconnects(ReconnectPath::SameLink);
+}
+
+fn hold_trigger(client: &mut App) {
+    let world = client.world_mut();
+    let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
+    own.single_mut(world).expect("a trigger").set_fire(true);
+}
+
+fn shot_log(game: &Match) -> &ClientShotLog {
+    game.clients[0].world().resource::<ClientShotLog>()
+}
+
+/// The first client's shots without an answer.
+fn unanswered(game: &Match) -> Vec<u32> {
+    let log = shot_log(game);
+    log.fired.keys().filter(|shot| !log.verdicts.contains_key(*shot)).copied().collect()
+}
+
+/// Fails without the answers of the observer of `ServerLeft` in `bevy_unlag_weapons/src/reset.rs`: the shots would wait
+/// for 5 s, the usual time for a verdict.
+#[test]
+fn every_shot_is_answered_when_a_blackout_of_4_s_ends_the_connection() {
+    let options = MatchOptions { players: 1, conditions: average(), ..MatchOptions::default() };
+    assert_eq!(options.timeout, seconds(3.0), "the default");
+    let mut game = start(options);
+    record_shots(&mut game);
+    let id = own_id(&mut game.clients[0]);
+    hold_still(&mut game.clients[0]);
+    hold_trigger(&mut game.clients[0]);
+    game.run(seconds(3.0));
+    let before = shot_log(&game).fired.len();
+
+    game.set_conditions(NO_PACKETS);
+    let mut pending = Vec::new();
+    let ended = expect_time_until(&mut game, 4.0, |game| {
+        let connected = is_connected(&mut game.clients[0]);
+        if connected {
+            pending = unanswered(game);
+        }
+        !connected
+    });
+    assert!(ended > 2.5, "the connection ended after {ended} s");
+    game.run(seconds(4.0 - ended));
+    let fired = shot_log(&game).fired.len();
+    eprintln!(
+        "{before} shots before, {} in the dark; {} without an answer when the connection ended",
+        fired - before,
+        pending.len()
+    );
+    assert!(before > 20 && pending.len() > 5, "control: {pending:?} of {fired} shots were pending");
+    let open = unanswered(&game);
+    assert!(open.is_empty(), "{open:?} of {fired} shots have no answer 1 s after the connection ended");
+    let missing = [ShotResult::Refused(ShotRefusal::MissingMove)];
+    for shot in &pending {
+        assert_eq!(shot_log(&game).verdicts[shot], missing, "{shot}");
+    }
+
+    assert!(is_absent(&mut game, id), "the server has ended the connection, too");
+    join_on_new_link(&mut game);
+    expect_time_until(&mut game, 2.0, |game| game.is_playing(0));
+    game.run(seconds(0.2));
+    hold_trigger(&mut game.clients[0]);
+    game.run(seconds(3.0));
+    hold_still(&mut game.clients[0]);
+    game.run(seconds(2.0));
+    let (log, open) = (shot_log(&game), unanswered(&game));
+    assert!(open.is_empty(), "{open:?} of {} shots have no answer", log.fired.len());
+    assert!(log.fired.len() > fired + 10, "control: only {} shots on the new link", log.fired.len() - fired);
+    assert!(log.verdicts.values().all(|answers| answers.len() == 1), "each has one: {:?}", log.verdicts);
+    let last = log.verdicts.values().next_back().and_then(|answers| answers.first());
+    assert!(last.is_some_and(|answer| *answer != missing[0]), "control: the server answers again: {last:?}");
 }
