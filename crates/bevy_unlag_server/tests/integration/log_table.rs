@@ -138,7 +138,7 @@ fn handbook_has_each_log_line_and_no_other() {
     for row in &rows {
         let described: Vec<_> = lines.iter().filter(|line| row.describes(line)).collect();
         assert!(!described.is_empty(), "never logged: {row:?} of monitoring.md");
-        let has = |field| described.iter().any(|line| line.fields.contains(field));
+        let has = |field: &String| described.iter().any(|line| line.fields.contains(field));
         assert!(row.optional.iter().all(has), "a field is never logged: {row:?} of monitoring.md");
     }
 }
