@@ -16,7 +16,7 @@ use unlag_examples::{
     connection,
     dedicated::{self, OnOff},
     hero::Hero,
-    match_report::MatchReport,
+    match_report::{MatchReport, PlayerReport},
     matchmaking,
     reconnect::{self, ReconnectPolicy},
     recording, screen,
@@ -98,8 +98,12 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     server: ServerOptions::game(default()),
                     transport,
                 };
-                let report =
-                    udp_match::play_as(client, redial, player, play.seconds).map_err(|end| end.text)?;
+                let report = match udp_match::play_as(client, redial, player, play.seconds) {
+                    Ok(report) => report,
+                    // Scripts read why the client did not get in; a table would have nothing to show.
+                    Err(end) if play.json => PlayerReport { end, ..default() },
+                    Err(end) => return Err(end.text),
+                };
                 Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
                 screen::display(HEADLESS_HINT)?;

@@ -13,7 +13,9 @@ use bevy_unlag::{
     prelude::{ServerAccess, TokenClient},
     rewind::RewindMode,
 };
-use bevy_unlag_server::{AdminPlugin, MetricsConfig, MetricsPlugin, say, send_admin_command};
+use bevy_unlag_server::{
+    AdminPlugin, LifeCycleConfig, MetricsConfig, MetricsPlugin, say, send_admin_command,
+};
 use checked_ron::{OneLine, read_file};
 use clap::{Args, ValueEnum};
 use core::{net::SocketAddr, time::Duration};
@@ -53,6 +55,15 @@ pub struct ServeArgs {
     /// Text for the players, at most 100 bytes, when a signal or `shooter admin drain` stops the server.
     #[arg(long, value_name = "TEXT")]
     pub drain_reason: Option<String>,
+    /// Time between the announcement of a drain to the players and their disconnection, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = delay)]
+    pub drain_notice: f64,
+    /// Longest time of a drain, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = delay)]
+    pub drain_limit: f64,
+    /// Let the match end first: a drain lasts until its end, or for --drain-limit.
+    #[arg(long)]
+    pub wait_for_match: bool,
     /// Take the commands of `shooter admin`. This file gets the address and the secret for it.
     #[arg(long, value_name = "FILE")]
     pub admin: Option<PathBuf>,
@@ -195,6 +206,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         None => ServerAccess::development(PROTOCOL_ID),
     };
     let access = ServerAccess { max_clients: args.max_players.into(), ..access };
+    let drain = drain_of(args)?;
     let fast_clocks =
         args.kick_fast_clocks.map_or(FastClockRule::Report, |detections| FastClockRule::Kick { detections });
     let logs = ServerLogs { format: args.log_format, hide_addresses: args.log_addresses == OnOff::Off };
@@ -210,16 +222,8 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
     });
     let listeners = args.listeners.listeners()?;
     let digest = listeners.as_ref().map(|listeners| format!("certificate digest: {}", listeners.digest));
-    let drain_reason = args.drain_reason.as_deref().map(KickText::new).unwrap_or_default();
-    let operation = Operation {
-        key_file: args.key.clone(),
-        admin,
-        match_time,
-        drain_reason,
-        record,
-        spectators,
-        listeners,
-    };
+    let operation =
+        Operation { key_file: args.key.clone(), admin, match_time, drain, record, spectators, listeners };
     udp_match::serve(args.port, &access, options, metrics, operation, |world, port| {
         transport::open_listeners(world).into_iter().flatten().for_each(say);
         digest.into_iter().for_each(say);
@@ -231,6 +235,22 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         } else {
             say(format_args!("serving on UDP port {port}; connect with: shooter client --token FILE"));
         }
+    })
+}
+
+/// Returns how the server drains.
+fn drain_of(args: &ServeArgs) -> Result<LifeCycleConfig, String> {
+    if args.drain_notice > args.drain_limit {
+        return Err(format!(
+            "--drain-notice {} is longer than --drain-limit {}; raise the limit",
+            args.drain_notice, args.drain_limit
+        ));
+    }
+    Ok(LifeCycleConfig {
+        notice: Duration::from_secs_f64(args.drain_notice),
+        drain_limit: Duration::from_secs_f64(args.drain_limit),
+        wait_for_match: args.wait_for_match,
+        reason: args.drain_reason.as_deref().map(KickText::new).unwrap_or_default(),
     })
 }
 
@@ -346,6 +366,10 @@ pub fn read_token(file: &Path) -> Result<TokenClient, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::FromArgMatches;
+
     use super::*;
 
     #[test]
@@ -377,8 +401,45 @@ mod tests {
     }
 
     #[test]
-    fn every_flag_is_in_the_handbook() {
+    fn drain_has_the_times_of_its_flags() {
+        let drain = |flags: &[&str]| {
+            let command = ServeArgs::augment_args(clap::Command::new("server"));
+            let line = ["server"].iter().chain(flags).copied();
+            let matches = command.try_get_matches_from(line).ok()?;
+            drain_of(&ServeArgs::from_arg_matches(&matches).ok()?).ok()
+        };
+        assert_eq!(drain(&[]), Some(LifeCycleConfig::default()));
+        let config = LifeCycleConfig {
+            notice: Duration::from_millis(500),
+            drain_limit: Duration::from_secs(3_600),
+            wait_for_match: true,
+            reason: KickText::new("update"),
+        };
+        let flags = ["--drain-notice=0.5", "--drain-limit=3600", "--wait-for-match", "--drain-reason=update"];
+        assert_eq!(drain(&flags), Some(config));
+        for wrong in ["nan", "inf", "-1", "3601", "soon", ""] {
+            assert_eq!(drain(&[format!("--drain-limit={wrong}").as_str()]), None, "{wrong}");
+            assert_eq!(drain(&[format!("--drain-notice={wrong}").as_str()]), None, "{wrong}");
+        }
+        assert_eq!(drain(&["--drain-notice=21"]), None, "longer than the limit");
+        assert_eq!(drain(&["--drain-limit=4"]), None, "shorter than the notice");
+    }
+
+    /// Returns the words of a text that look like a flag, without their dashes.
+    fn flags_in(text: &str) -> BTreeSet<&str> {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        words
+            .filter_map(|word| word.strip_prefix("--"))
+            .filter(|flag| flag.starts_with(char::is_alphabetic))
+            .collect()
+    }
+
+    #[test]
+    fn handbook_has_every_flag_and_no_other() {
         let handbook = include_str!("../../book/src/operations/server.md");
+        let documented = flags_in(handbook);
+        // Those of Cargo, and of `matchmaker measure`.
+        let mut known = BTreeSet::from(["features", "requests"].map(str::to_owned));
         let commands = [
             ServeArgs::augment_args(clap::Command::new("server")),
             KeyArgs::augment_args(clap::Command::new("key")),
@@ -389,7 +450,8 @@ mod tests {
         ];
         for command in &commands {
             for flag in command.get_arguments().filter_map(clap::Arg::get_long) {
-                assert!(handbook.contains(&format!("--{flag}")), "{}: --{flag}", command.get_name());
+                assert!(documented.contains(flag), "{}: --{flag}", command.get_name());
+                known.insert(flag.to_owned());
             }
         }
         // The example `shooter` has the other flags of a client. Those of its window are not an operator's.
@@ -399,7 +461,13 @@ mod tests {
             let field = argument.lines().find_map(|line| line.trim().split_once(": "));
             let (field, _) = field.expect("a field");
             let flag = field.trim_start_matches("pub ").replace('_', "-");
-            assert!(flag == "bandwidth" || handbook.contains(&format!("--{flag}")), "client: --{flag}");
+            assert!(flag == "bandwidth" || documented.contains(flag.as_str()), "client: --{flag}");
+            known.insert(flag);
+        }
+        let (_, tables) = handbook.split_once("\n## Flags\n").expect("the flags");
+        let (tables, _) = tables.split_once("\n## ").expect("another section");
+        for flag in flags_in(tables) {
+            assert!(known.contains(flag), "no program has --{flag}");
         }
     }
 

@@ -44,8 +44,8 @@ pub struct Operation {
     pub admin: Option<AdminPlugin>,
     /// Length of the match, after which the server stops. `None`: it runs until it is told to stop.
     pub match_time: Option<Duration>,
-    /// Reason of a drain for the players; empty for none.
-    pub drain_reason: KickText,
+    /// Times of a drain, and its reason for the players.
+    pub drain: LifeCycleConfig,
     /// File that the match is recorded into.
     pub record: Option<PathBuf>,
     /// Settings for spectators, if there may be any.
@@ -73,7 +73,7 @@ impl Operation {
         if let Some(length) = self.match_time {
             app.insert_resource(MatchClock::new(length, None));
         }
-        app.world_mut().get_resource_or_init::<LifeCycleConfig>().reason = self.drain_reason;
+        app.insert_resource(self.drain);
         if let Some(file) = self.record {
             recording::record(app, file, recording::REAL_TIME);
         }

@@ -1,6 +1,6 @@
 //! Table of log lines in the handbook, compared with the source.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 /// Log line of the source, or row of the table.
 #[derive(Debug)]
@@ -10,6 +10,10 @@ struct LogLine {
     level: String,
     /// In the table with `…` for any text.
     message: String,
+    /// Names of its fields; in the table of those that it always has.
+    fields: BTreeSet<String>,
+    /// In the table, names of the fields in brackets.
+    optional: BTreeSet<String>,
 }
 
 impl LogLine {
@@ -18,6 +22,8 @@ impl LogLine {
         self.target == line.target
             && self.level.contains(line.level.as_str())
             && (line.message.starts_with('{') || self.has_message(&line.message))
+            && self.fields.is_subset(&line.fields)
+            && line.fields.iter().all(|field| self.fields.contains(field) || self.optional.contains(field))
     }
 
     fn has_message(&self, text: &str) -> bool {
@@ -39,7 +45,15 @@ fn rows(handbook: &str) -> Vec<LogLine> {
         if !cells[1].is_empty() {
             target = cells[1].trim_matches('`');
         }
-        LogLine { target: target.to_owned(), level: cells[2].to_owned(), message: cells[3].to_owned() }
+        let names = cells[4].split('`').skip(1).step_by(2).map(str::to_owned);
+        let (optional, fields) = names.partition(|name| cells[4].contains(&format!("[`{name}`]")));
+        LogLine {
+            target: target.to_owned(),
+            level: cells[2].to_owned(),
+            message: cells[3].to_owned(),
+            fields,
+            optional,
+        }
     })
     .collect()
 }
@@ -65,6 +79,23 @@ fn literal(code: &str) -> String {
     text.split("\\\n").map(str::trim_start).collect()
 }
 
+/// Returns the names of the fields before a message.
+fn fields(code: &str) -> BTreeSet<String> {
+    let (fields, _) = code.split_once('"').expect("a message");
+    let mut depth = 0;
+    // A comma in parentheses is none between fields.
+    let parts = fields.split(|character| {
+        match character {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        character == ',' && depth == 0
+    });
+    let names = parts.map(|part| part.split('=').next().unwrap_or_default().trim());
+    names.map(|name| name.trim_start_matches(['?', '%']).to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
 /// Returns the lines of a crate that have a target, from level info on.
 fn log_lines(code: &str) -> Vec<LogLine> {
     let mut lines = Vec::new();
@@ -72,7 +103,7 @@ fn log_lines(code: &str) -> Vec<LogLine> {
         let call = code[..at].trim_end().strip_suffix("!(").unwrap_or_default().trim_end_matches("_once");
         let level = ["info", "warn", "error"].into_iter().find(|level| call.ends_with(*level));
         let Some(level) = level else { continue };
-        let (target, fields) = code[at + key.len()..].split_once(',').expect("a message");
+        let (target, rest) = code[at + key.len()..].split_once(',').expect("a message");
         let target = if target.contains('"') {
             literal(target)
         } else {
@@ -80,7 +111,13 @@ fn log_lines(code: &str) -> Vec<LogLine> {
             let (_, value) = code.split_once(&constant).unwrap_or_else(|| panic!("no {constant}"));
             literal(value)
         };
-        lines.push(LogLine { target, level: level.to_owned(), message: literal(fields) });
+        lines.push(LogLine {
+            target,
+            level: level.to_owned(),
+            message: literal(rest),
+            fields: fields(rest),
+            optional: BTreeSet::new(),
+        });
     }
     lines
 }
@@ -99,6 +136,9 @@ fn handbook_has_each_log_line_and_no_other() {
         assert!(rows.iter().any(|row| row.describes(line)), "monitoring.md lacks {line:?}");
     }
     for row in &rows {
-        assert!(lines.iter().any(|line| row.describes(line)), "never logged: {row:?} of monitoring.md");
+        let described: Vec<_> = lines.iter().filter(|line| row.describes(line)).collect();
+        assert!(!described.is_empty(), "never logged: {row:?} of monitoring.md");
+        let has = |field: &String| described.iter().any(|line| line.fields.contains(field));
+        assert!(row.optional.iter().all(has), "a field is never logged: {row:?} of monitoring.md");
     }
 }

@@ -217,6 +217,9 @@ fn port_is_taken_until_the_app_is_dropped() {
     }
 }
 
+/// Metrics that only Linux has.
+const LINUX_METRICS: [&str; 2] = ["process_resident_memory_bytes", "bevy_unlag_ingress_kernel_dropped_total"];
+
 /// Names of the samples of an idle server, and of its metrics.
 fn exported() -> (BTreeSet<String>, BTreeSet<String>) {
     let (plugin, address) = metrics();
@@ -260,8 +263,7 @@ fn for_each_text<'a>(json: &'a Value, key: &str, with: &mut impl FnMut(&'a str))
 #[test]
 fn dashboard_and_alerts_name_only_metrics_that_exist() {
     let (mut samples, _) = exported();
-    // Only Linux tells these.
-    for name in ["process_resident_memory_bytes", "bevy_unlag_ingress_kernel_dropped_total"] {
+    for name in LINUX_METRICS {
         assert_eq!(samples.contains(name), cfg!(target_os = "linux"), "{name}");
         samples.insert(name.to_owned());
     }
@@ -288,14 +290,22 @@ fn dashboard_and_alerts_name_only_metrics_that_exist() {
     }
 }
 
+/// Returns the names in the first column of a page's tables that begin so.
+fn rows<'a>(page: &'a str, prefixes: &[&str]) -> BTreeSet<&'a str> {
+    let is_word = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let names = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    let names = names.map(|(name, _)| name).filter(is_word);
+    names.filter(|name| prefixes.iter().any(|prefix| name.starts_with(prefix))).collect()
+}
+
 #[test]
-fn handbook_has_each_metric() {
+fn handbook_has_each_metric_and_alert_and_no_other() {
     let handbook = read("book/src/operations/monitoring.md");
-    let (_, metrics) = exported();
-    for name in &metrics {
-        assert!(
-            handbook.contains(&format!("| `{name}` |")),
-            "{name} is missing in book/src/operations/monitoring.md"
-        );
-    }
+    let (_, mut metrics) = exported();
+    metrics.extend(LINUX_METRICS.map(str::to_owned));
+    let metrics: BTreeSet<_> = metrics.iter().map(String::as_str).collect();
+    assert_eq!(rows(&handbook, &["bevy_unlag_", "process_"]), metrics);
+    let rules = read("assets/prometheus/bevy_unlag_server.rules.yml");
+    let alerts = rules.lines().filter_map(|line| line.trim_start().strip_prefix("- alert: "));
+    assert_eq!(rows(&handbook, &["Unlag"]), alerts.collect::<BTreeSet<_>>());
 }

@@ -8,8 +8,9 @@ use std::{
     thread,
 };
 
+use bevy_unlag_server::run_by_ticks;
 use clap::Args;
-use unlag_examples::{app, app_threads, connection};
+use unlag_examples::{app, connection};
 
 use super::{PERIOD, STALL};
 use crate::{
@@ -28,10 +29,7 @@ pub struct StallArgs {
     pub in_frames_only: bool,
 }
 
-/// Interval at which the server polls its socket, as that of the examples.
-const FRAME: Duration = Duration::from_millis(4);
-
-/// Serves until standard input ends.
+/// Serves until standard input ends, with an update in each tick as the servers that operators run.
 ///
 /// # Errors
 /// Returns a message if the port cannot be bound or standard output fails.
@@ -55,7 +53,7 @@ pub fn serve_stalling(args: StallArgs) -> Result<(), String> {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         ends.store(true, Ordering::Relaxed);
     });
-    app_threads::run(&mut app, FRAME, |_| !is_over.load(Ordering::Relaxed));
+    run_by_ticks(&mut app, |_| !is_over.load(Ordering::Relaxed));
     Ok(())
 }
 
