@@ -16,6 +16,7 @@ mod test_selection;
 #[cfg(test)]
 mod tutorial_pages;
 mod web;
+mod wording;
 
 use std::{env, process::ExitCode, time::Instant};
 
@@ -28,7 +29,7 @@ type Outcome = Result<(), String>;
 struct Step(&'static str, &'static str, &'static str, fn(&[String]) -> Outcome);
 
 const STEPS: &[Step] = &[
-    Step("fmt", "", "formatting, and lines of at most 120 characters", fmt),
+    Step("fmt", "", "formatting, lines of at most 120 characters, wording", fmt),
     Step("clippy", "", "lints of all targets with all features", clippy),
     Step("doc", "", "API documentation", doc),
     Step("test", "[CRATE | scenarios | docs] [FILTER]", "tests: all, or some", test_selection::test),
@@ -93,7 +94,8 @@ fn list(_: &[String]) -> Outcome {
 fn fmt(words: &[String]) -> Outcome {
     run(plain_cargo().args(["fmt", "--all", "--check"]))?;
     run(plain_cargo().args(["fmt", "--manifest-path", "tests/guests/Cargo.toml", "--check"]))?;
-    line_width::line_width(words)
+    line_width::line_width(words)?;
+    wording::wording()
 }
 
 fn clippy(_: &[String]) -> Outcome {
