@@ -89,7 +89,7 @@ fn prose(text: &str) -> Vec<(usize, &str)> {
 }
 
 /// Targets of links, with the numbers of their lines: what is between `](` and `)`, outside of code.
-fn targets(text: &str) -> Vec<(usize, &str)> {
+pub(crate) fn targets(text: &str) -> Vec<(usize, &str)> {
     let mut targets = Vec::new();
     for (line, text) in prose(text) {
         let outside_code = text.split('`').step_by(2);
@@ -100,7 +100,7 @@ fn targets(text: &str) -> Vec<(usize, &str)> {
 }
 
 /// Looks for the target of a link in a file.
-fn follow(file: &Path, target: &str) -> Outcome {
+pub(crate) fn follow(file: &Path, target: &str) -> Outcome {
     if target.contains("://") {
         return Ok(());
     }

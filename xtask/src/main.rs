@@ -7,6 +7,8 @@ mod book;
 mod commands;
 mod example_runs;
 mod files;
+#[cfg(test)]
+mod gate_agreement;
 mod line_width;
 mod links;
 mod packages;
@@ -14,6 +16,7 @@ mod test_selection;
 #[cfg(test)]
 mod tutorial_pages;
 mod web;
+mod wording;
 
 use std::{env, process::ExitCode, time::Instant};
 
@@ -26,7 +29,7 @@ type Outcome = Result<(), String>;
 struct Step(&'static str, &'static str, &'static str, fn(&[String]) -> Outcome);
 
 const STEPS: &[Step] = &[
-    Step("fmt", "", "formatting, and lines of at most 120 characters", fmt),
+    Step("fmt", "", "formatting, lines of at most 120 characters, wording", fmt),
     Step("clippy", "", "lints of all targets with all features", clippy),
     Step("doc", "", "API documentation", doc),
     Step("test", "[CRATE | scenarios | docs] [FILTER]", "tests: all, or some", test_selection::test),
@@ -40,6 +43,20 @@ const STEPS: &[Step] = &[
     Step("package", "[--verify]", "tarballs of the published crates, or a build of each", packages::package),
     Step("web", "", "the shooter's client as a web page in target/web-page; needs wasm-bindgen", web::web),
     Step("list", "", "this list", list),
+];
+
+/// Words of `cargo clippy`.
+const CLIPPY: &[&str] =
+    &["--release", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+
+/// Words of `cargo doc`. Of the whole workspace: with a part of it, Cargo would unify features otherwise and check
+/// dependencies again.
+const DOC: &[&str] = &["--release", "--workspace", "--no-deps", "--all-features"];
+
+/// Packages and the features with which each is linted, without its default features.
+const FEATURES: &[(&str, &[&str])] = &[
+    ("bevy_unlag_lightyear", &["", "prediction", "smoothing", "prediction,smoothing", "rewind", "record"]),
+    ("bevy_unlag_server", &["", "admin", "metrics"]),
 ];
 
 fn main() -> ExitCode {
@@ -77,18 +94,16 @@ fn list(_: &[String]) -> Outcome {
 fn fmt(words: &[String]) -> Outcome {
     run(plain_cargo().args(["fmt", "--all", "--check"]))?;
     run(plain_cargo().args(["fmt", "--manifest-path", "tests/guests/Cargo.toml", "--check"]))?;
-    line_width::line_width(words)
+    line_width::line_width(words)?;
+    wording::wording()
 }
 
 fn clippy(_: &[String]) -> Outcome {
-    let words = ["--release", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
-    run(cargo("clippy").args(words))
+    run(cargo("clippy").args(CLIPPY))
 }
 
 fn doc(_: &[String]) -> Outcome {
-    // Of the whole workspace: with a part of it, Cargo would unify features otherwise and check dependencies again.
-    let words = ["--release", "--workspace", "--no-deps", "--all-features"];
-    run(cargo("doc").args(words).env("RUSTDOCFLAGS", "-D warnings"))
+    run(cargo("doc").args(DOC).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// Lints packages without the features that the rest of the workspace gives them. The list is that of `.ci/long`.
@@ -96,11 +111,10 @@ fn features(_: &[String]) -> Outcome {
     let lint =
         |words: &[&str]| run(cargo("clippy").arg("--release").args(words).args(["--", "-D", "warnings"]));
     lint(&["-p", "unlag_examples", "--no-default-features", "--example", "server"])?;
-    for part in ["", "prediction", "smoothing", "prediction,smoothing", "rewind", "record"] {
-        lint(&["-p", "bevy_unlag_lightyear", "--no-default-features", "--features", part])?;
-    }
-    for part in ["", "admin", "metrics"] {
-        lint(&["-p", "bevy_unlag_server", "--features", part])?;
+    for &(package, parts) in FEATURES {
+        for &part in parts {
+            lint(&["-p", package, "--no-default-features", "--features", part])?;
+        }
     }
     lint(&["-p", "bevy_unlag_movement", "-p", "bevy_unlag_rewind"])
 }

@@ -256,7 +256,7 @@ mod tests {
             account.advance(DT, 0.0, &TimeDiscrepancyConfig::default());
             account.claim(1.5 * DT, &TimeDiscrepancyConfig::default());
         }
-        assert!((1.2..1.6).contains(&account.speed()), "of late, not on average: {account:?}");
+        assert!((1.2..1.6).contains(&account.speed()), "recently, not on average: {account:?}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::roster::{PlayerNumber, RosterChange};
 pub struct RecordedTick {
     /// Tick of the server.
     pub tick: Tick,
-    /// What happened in it.
+    /// Its entries.
     pub entries: Vec<Entry>,
 }
 
@@ -33,7 +33,7 @@ pub enum Entry {
     Hidden(HiddenNotice),
     /// Packets of players, with their snapshot acknowledgements.
     Acks(Vec<PlayerAck>),
-    /// What a player's screen showed in one frame.
+    /// View of a player's screen in one frame.
     View(RecordedView),
     /// A shot and its verdict.
     Shot(Box<RecordedShot>),

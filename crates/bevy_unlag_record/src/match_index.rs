@@ -86,7 +86,7 @@ pub struct PlaybackMark {
     pub other: Option<NetId>,
 }
 
-/// What happened in a recording, by which a viewer jumps to a moment. Marks and shots are in the order of their ticks.
+/// Events of a recording, by which a viewer jumps to a moment. Marks and shots are in the order of their ticks.
 /// It takes reading the whole file once: about a second for ten minutes of eight players.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MatchIndex {

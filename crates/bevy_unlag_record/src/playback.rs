@@ -97,7 +97,7 @@ pub struct Playback {
     indexed: usize,
     error: Option<String>,
     happened: Vec<(Tick, Entry)>,
-    /// What only a playback of a stream has.
+    /// State that only a playback of a stream has.
     live: Option<Live>,
 }
 

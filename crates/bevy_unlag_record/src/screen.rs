@@ -18,9 +18,9 @@ const MOST_SNAPSHOTS: usize = 4_096;
 /// Snapshots for which memory is reserved per pawn.
 const RESERVED: usize = 64;
 
-/// What one player was sent over some segments, and the poses that its screen drew from it.
+/// Updates that one player was sent over some segments, and the poses that its screen drew from them.
 ///
-/// Snapshots that the player was sent but never received are in it as well: a [`RecordedView`] names the pawns for
+/// Snapshots that the player was sent but never received are included: a [`RecordedView`] names the pawns for
 /// which that matters.
 #[derive(Clone, Debug, Default)]
 pub struct PlayerScreen {

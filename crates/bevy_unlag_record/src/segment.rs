@@ -26,7 +26,7 @@ pub(crate) const MAX_SEGMENT_ENTRIES: usize = 40_000;
 pub struct Segment {
     /// Players and pawns at the first tick.
     pub roster: Roster,
-    /// What happened, tick by tick. Never empty.
+    /// Entries, tick by tick. Never empty.
     pub ticks: Vec<RecordedTick>,
     /// Moves that the server ran, one track per pawn.
     pub moves: Vec<MoveTrack>,

@@ -46,7 +46,7 @@ pub struct RecordSetup {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RecordedSampler(pub PoseSampler);
 
-/// What differs between a recorded setup and that of a reader.
+/// Difference between a recorded setup and that of a reader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RecordDifference {
     /// Version of the suite's protocol: the file's and the reader's.

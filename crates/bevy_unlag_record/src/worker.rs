@@ -23,7 +23,7 @@ use crate::{
     stream::{StreamChunk, StreamQueue},
 };
 
-/// What a recorder has written, and what went wrong.
+/// Counters and errors of a recorder.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RecorderStats {
     /// Segments that were compressed.

@@ -146,7 +146,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         let room = found.len().min(asides.len());
         let mut count = 0;
         for (_, id, (drawn, _, hidden), usual, boxes, ..) in &self.pawns {
-            // What is left of a pawn that is not drawn is outdated.
+            // The last pose of a pawn that is not drawn is outdated.
             if hidden.is_some() && !drawn.pose.alive {
                 continue;
             }

@@ -240,8 +240,8 @@ impl ViewTimeValidator {
     /// snapshots, or at other moments, than its view. The shift of a target against the other remote
     /// pawns changes no faster than two playout clocks drift apart. If a claim changes faster, or if a
     /// shot with room for `room` overrides omits a target that was shifted shortly before, the nearest
-    /// valid moment is used for that target. A target that was hidden from the client meanwhile is drawn anew, so its
-    /// shift is free. Call it once per shot, in the order of the client's moves,
+    /// valid moment is used for that target. A target that was hidden from the client meanwhile starts at any moment,
+    /// so its shift is free. Call it once per shot, in the order of the client's moves,
     /// with the claim that was passed to [`validate`](Self::validate).
     pub fn validate_overrides(
         &mut self,

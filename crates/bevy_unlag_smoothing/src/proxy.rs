@@ -63,7 +63,7 @@ impl ProxyTime {
     }
 
     /// Continues with the update of `first`, after a time in which the server withheld them: that is neither an update
-    /// interval nor a gap of the link. What is known of the interval stays, because two or three updates are no
+    /// interval nor a gap of the link. The measured interval stays, because two or three updates are no
     /// measure of it, and a pawn that is often hidden would be drawn by another clock each time.
     pub(crate) fn resume(&mut self, first: Tick, now: f64, tick_seconds: f64) {
         let Some(newest) = self.newest() else { return };

@@ -1,4 +1,4 @@
-//! What the verdict on a shot depends on, and its packing for recordings.
+//! Details of a shot on which its verdict depends, and their packing for recordings.
 
 use core::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::{
     weapon_extension::PredictedShot,
 };
 
-/// What the verdict on a shot depends on beside its eye, its claimed view and the pawns: the move of the shot, and the
-/// view at which the server resolved it.
+/// Details of a shot on which its verdict depends, beside its eye, its claimed view and the pawns: the move of the
+/// shot, and the view at which the server resolved it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShotDetail {
     /// Number of the shot, counted per pawn from 1.
@@ -54,7 +54,7 @@ pub struct UsedView {
     pub round_trip: Option<Duration>,
 }
 
-/// What a recording knows of a shot beside its [`ShotDetail`], which is packed relative to it.
+/// Times and view of a shot in a recording, relative to which its [`ShotDetail`] is packed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ShotTimes {
     /// Tick of the move, on the shooter's count: the identifier of the shot.

@@ -35,12 +35,12 @@ pub struct JournalShot {
     pub arrived: Tick,
     /// Weapon that fired it.
     pub weapon: WeaponId,
-    /// What the shooter's screen showed, as the shot claims.
+    /// View of the shooter's screen, as the shot claims.
     pub seen: ShooterView,
     /// Eye position from which the server traced it; that of the screen if it was refused before.
     pub eye: Vec3,
     /// Everything else that the verdict depends on.
     pub detail: ShotDetail,
-    /// Verdict. A projectile has [`ShotResult::Launched`](crate::ShotResult::Launched), whatever becomes of it.
+    /// Verdict. A projectile has [`ShotResult::Launched`](crate::ShotResult::Launched), wherever it flies.
     pub verdict: ShotVerdict,
 }

@@ -1,4 +1,4 @@
-//! What a spectator sends counts for nothing.
+//! Packets of a spectator, which have no effect on the match.
 
 use bevy_unlag::{
     guard::{IngressRefusal, LinkTraffic},

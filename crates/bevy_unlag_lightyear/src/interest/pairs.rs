@@ -1,4 +1,4 @@
-//! Pairs of a client and a pawn: which of them are exempt, and of which the level is to be asked.
+//! Pairs of a client and a pawn: exemptions, and questions to the level for the others.
 
 use bevy::{platform::time::Instant, prelude::*};
 use bevy_unlag_core::Tick;
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{hidden_pawns::HiddenPawns, spectators::Spectator};
 
-/// What is known of the sight of a pawn.
+/// Result of the last test of a pawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     /// In sight, or soon.
@@ -36,7 +36,7 @@ pub(super) struct Pair {
     /// Number of successive questions without an answer.
     pub unanswered: u16,
     pub memory: Memory,
-    /// Number of turns after which it is asked again whether the pawn is out of sight for longer, and of those since.
+    /// Turns from one test whether the pawn stays out of sight for longer to the next, and turns since the last one.
     pub patience: (u8, u8),
 }
 

@@ -15,11 +15,11 @@ use super::{
 };
 use crate::hidden_pawns::HiddenPawns;
 
-/// Most turns after which a pawn that is out of sight, but not for long, is asked for as one that may be for longer. It
-/// is one turn at first, and twice as many each time that it was in vain.
+/// Maximum number of turns between two tests whether a pawn that is out of sight, but not for long, stays so for
+/// longer. The number is one at first, and doubles each time that the test says no.
 const PATIENCE: u8 = 4;
 
-/// A pair of which the level is asked.
+/// Pair whose line of sight is tested in this tick.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question {
     pub link: Entity,
@@ -101,7 +101,7 @@ fn answer(
     (level, walls, effort): (&dyn Level, &mut Walls, &mut Effort),
 ) -> Sight {
     let spare = config.spare_ticks();
-    // Clients draw pawns with rarer snapshots later. What is not covered is shown.
+    // Clients draw pawns with rarer snapshots later. A pawn that is not covered is shown.
     let late = target.update_ticks.saturating_sub(times.snapshot_ticks);
     let is_placed = viewer.near.up != Vec3A::ZERO && target.root.is_finite();
     let board = |fan: &Fan, ahead: u32| {

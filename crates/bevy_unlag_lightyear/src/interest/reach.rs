@@ -99,7 +99,7 @@ pub(super) fn fans(
     }
     let mut clipping = Clipping { config, root, body, axes, level, effort };
     let (far, is_open) = clipping.clip(&far_ends, near + spare, [false; RING]);
-    // What is open further away is open here.
+    // Where the way is open further away, it is open here.
     let is_open = core::array::from_fn(|index| {
         is_open[index] && is_open[(index + 1) % RING] && is_open[(index + RING - 1) % RING]
     });

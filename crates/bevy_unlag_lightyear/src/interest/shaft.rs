@@ -69,7 +69,7 @@ impl Board {
     }
 }
 
-/// What the tests of a pair of pawns remember.
+/// Memory of the tests of a pair of pawns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Memory {
     pieces: [PieceIndex; REMEMBERED],

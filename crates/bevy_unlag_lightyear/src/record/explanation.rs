@@ -19,7 +19,7 @@ use super::shots::shot_detail;
 /// Distance in metres from the line of a shot up to which a pawn counts as its target.
 const NEAR: f32 = 4.0;
 
-/// What a game knows beside the recording: its weapons, bodies and level.
+/// Facts that an explanation needs and a recording lacks: the game's weapons, bodies and level.
 pub struct ExplanationScene<'a> {
     /// Weapons.
     pub arsenal: &'a Arsenal,
@@ -54,7 +54,7 @@ pub struct ExplainedShot {
     pub tested: Option<PoseSample>,
     /// Target on the server in the tick of the verdict.
     pub on_server: Option<PoseSample>,
-    /// What the target's own screen showed when it made the move that the server ran in that tick.
+    /// View of the target's own screen when it made the move that the server ran in that tick.
     pub targets_screen: Option<TargetsScreen>,
 }
 

@@ -15,7 +15,7 @@ use super::{RecordPlugin, sent_rows::SentRows, setup::stream_setup};
 /// Target of log lines.
 const TARGET: &str = "bevy_unlag::record";
 
-/// What the game wants, until the next frame.
+/// Request of the game, until the next frame.
 #[derive(Debug)]
 enum Request {
     Start(PathBuf),
@@ -47,7 +47,7 @@ pub struct MatchRecording {
     /// Recorders whose threads still write.
     ending: Vec<MatchRecorder>,
     is_file_wanted: bool,
-    /// Whether spectators need the recording, whatever becomes of files.
+    /// Whether spectators need the recording, with or without files.
     is_streaming: bool,
     players: HashMap<PeerId, PlayerNumber>,
     names: HashMap<PeerId, String>,

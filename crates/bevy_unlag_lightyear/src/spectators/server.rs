@@ -57,7 +57,7 @@ impl Default for SpectatorConfig {
     }
 }
 
-/// What a server has sent to its spectators.
+/// Counters of the stream that a server sends to its spectators.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 #[reflect(Resource, Debug, Default)]
 pub struct SpectatorStats {

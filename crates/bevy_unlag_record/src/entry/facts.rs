@@ -17,7 +17,7 @@ pub const MAX_BYTES: usize = 8 * 1024;
 /// Most pawns of a view that were drawn otherwise than its time implies, and most pawns of a notice.
 const MAX_PAWNS: usize = 256;
 
-/// What a player's screen showed in one frame. The server knows it of frames in which the player fired; a
+/// View of a player's screen in one frame. The server knows it of frames in which the player fired; a
 /// recording on the client has all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RecordedView {
@@ -164,7 +164,7 @@ impl Mark {
 /// Bytes of another part of the suite or of the game, such as launches of projectiles.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Extra {
-    /// What the bytes are. Those below 128 are the suite's, the others are free for games.
+    /// Kind of the bytes. Numbers below 128 are the suite's, the others are free for games.
     pub channel: u8,
     /// The bytes.
     pub bytes: Vec<u8>,

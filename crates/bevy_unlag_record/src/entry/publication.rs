@@ -17,11 +17,11 @@ pub(crate) type Trails = BTreeMap<NetId, UpdateTrail>;
 pub struct Publication {
     /// Updates in the order of their pawns' ids.
     pub updates: Vec<(NetId, ProxyUpdate)>,
-    /// What each player was sent, in the order of the players' numbers.
+    /// Updates that each player was sent, in the order of the players' numbers.
     pub recipients: Vec<(PlayerNumber, Recipients)>,
 }
 
-/// What one player was sent of a [`Publication`].
+/// Updates of a [`Publication`] that one player was sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Recipients {
     /// All updates but that of the pawn that the player controls, which it predicts.

@@ -24,7 +24,7 @@ pub struct RecordedShot {
     pub weapon: u8,
     /// Tick of the server in which the shot arrived.
     pub arrived: Tick,
-    /// What the shooter's screen showed, as the shot claims; `None` for the present, on a machine with authority.
+    /// View of the shooter's screen, as the shot claims; `None` for the present, on a machine with authority.
     pub claimed: Option<RecordedView>,
     /// View time at which the server resolved it; `None` for the present, and for a refused shot.
     pub used: Option<ViewTime>,

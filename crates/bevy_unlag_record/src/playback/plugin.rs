@@ -38,7 +38,7 @@ pub enum PlaybackSystems {
 pub struct PlaybackEvent {
     /// Tick of the server.
     pub tick: Tick,
-    /// What happened.
+    /// The recorded event.
     pub entry: Entry,
 }
 

@@ -25,7 +25,7 @@ pub enum ScreenSource {
 /// Frame of a player's screen: the one in which the player made the move that the server ran in a tick.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ScreenFrame {
-    /// What the screen showed; [`PlayerScreen::stamp_in`](crate::PlayerScreen::stamp_in) takes it.
+    /// View of the screen; [`PlayerScreen::stamp_in`](crate::PlayerScreen::stamp_in) takes it.
     pub view: RecordedView,
     /// How its view time is known.
     pub source: ScreenSource,
@@ -38,7 +38,7 @@ struct Sample {
     view: RecordedView,
 }
 
-/// What is known of a player's screen in a stretch of a recording.
+/// Known frames of a player's screen in a stretch of a recording.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ScreenClock {
     player: PlayerNumber,

@@ -75,7 +75,7 @@ impl Window {
             match recording.segment(at) {
                 Ok(segment) => self.segments.push((at, segment)),
                 Err(RecordError::Io(error)) => {
-                    // What is loaded is no longer the range.
+                    // The loaded segments are no longer those of the range.
                     *self = Self { generation: self.generation, ..Self::default() };
                     return Err(error.into());
                 }

@@ -13,7 +13,7 @@ use crate::{
     setup::RecordSetup,
 };
 
-/// What a scan has found.
+/// Result of a scan.
 pub(super) struct Found {
     pub setup: RecordSetup,
     pub segments: Vec<SegmentPlace>,

@@ -18,7 +18,7 @@ fn screen_has_the_bits_of_a_client_that_received_what_the_player_was_sent() {
     let bases = BaseView::default();
     let mut compared = 0;
     for player in (0..4).map(PlayerNumber) {
-        // What the player's client received, with its own capacity.
+        // Snapshots that the player's client received, with its own capacity.
         let mut client: BTreeMap<NetId, SnapshotHistory> = BTreeMap::new();
         for (tick, entry) in &expected.entries {
             if let Entry::Publication(publication) = entry {

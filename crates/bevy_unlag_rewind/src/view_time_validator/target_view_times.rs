@@ -95,7 +95,7 @@ pub(super) struct TargetViewTimes(Vec<TargetViewTime>);
 impl TargetViewTimes {
     /// Validates the overrides of a shot. `complete` tells whether the shot would have named every target
     /// with another view time, `is_drawn` whether the client draws a target, and `was_hidden` whether it was hidden
-    /// from the client between two ticks: such a target is drawn anew, at any moment.
+    /// from the client between two ticks: such a target appears again at any moment.
     pub fn validate(
         &mut self,
         pace: &ShiftLimits,

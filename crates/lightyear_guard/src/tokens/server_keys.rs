@@ -73,7 +73,7 @@ impl ServerKeys {
         iter::once(&self.newest).chain(&self.older)
     }
 
-    /// Derives the keys of one server from these, the fleet's; see [`ServerKey::for_server`].
+    /// Derives the keys of one server from these, the fleet's; see [`ServerKey::for_server`]. It cannot fail either.
     #[must_use]
     pub fn for_server(&self, server_id: &str) -> Self {
         Self {

@@ -27,7 +27,7 @@ fn see(level: &Boxes, fan: &Fan, board: &Board) -> (Sight, u64) {
     let (mut walls, mut effort, mut memory) = (Walls::default(), Effort::of_rays(1_000), Memory::default());
     let first = look((fan, board), false, &mut memory, (level, &mut walls, &mut effort));
     let before = effort.rays;
-    // What is remembered changes no answer.
+    // The memory changes no answer.
     for is_open in [false, true] {
         let again = look((fan, board), is_open, &mut memory, (level, &mut walls, &mut effort));
         assert_eq!(first, again);
