@@ -1,7 +1,7 @@
 //! Measurement harness: reproduces every figure in the project's documentation.
 //!
 //! `cargo run --release -p unlag_lab -- <topic>` prints a table, `--json` one flat JSON object of numbers.
-//! `--plot DIR` writes plots. `--quick` measures with less data, in a minute or less.
+//! `--plot DIR` writes plots. `--quick` measures with less data, in a few minutes at most.
 
 mod agreement;
 mod chart;
@@ -50,7 +50,7 @@ pub struct Options {
     /// Print one flat JSON object instead of a table.
     #[arg(long, global = true)]
     pub json: bool,
-    /// Measure every key in under a minute, from less data.
+    /// Measure every key from less data, in a few minutes at most.
     #[arg(long, global = true)]
     pub quick: bool,
     /// Character mover of the topic `movement`: `unlag` for the suite's own sweeps, `rapier` for the same step around

@@ -132,6 +132,8 @@ enum Combat {
 #[derive(Clone, Copy)]
 struct Score {
     metres: f64,
+    /// Moves that the server ran or extrapolated.
+    moves: u64,
     /// Rounds fired by the client.
     rounds: u64,
     /// Rounds that the server refused or never answered.
@@ -141,10 +143,14 @@ struct Score {
 }
 
 impl Score {
-    fn read(game: &Match, id: NetId) -> Self {
+    fn read(game: &Match, id: NetId, pawn: Entity) -> Self {
         let shots = game.clients[0].world().resource::<ShotStats>();
-        let metres = game.server.world().resource::<Distances>().0.get(&id).map_or(0.0, |(sum, _)| *sum);
-        Self { metres, rounds: shots.shots, rejected: shots.refused + shots.lost, hits: shots.confirmed }
+        let server = game.server.world();
+        let metres = server.resource::<Distances>().0.get(&id).map_or(0.0, |(sum, _)| *sum);
+        let moves =
+            server.get::<PredictionStats>(pawn).map_or(0, |stats| stats.moves + stats.extrapolated_moves);
+        let rejected = shots.refused + shots.lost;
+        Self { metres, moves, rounds: shots.shots, rejected, hits: shots.confirmed }
     }
 }
 
@@ -176,7 +182,7 @@ fn play(pattern: Pattern, combat: Combat, minutes: f64, seed: u64) -> Result<Pla
     }
     let (_, id) = own_pawn(&mut game.clients[0])?;
     let pawn = named_pawn(&mut game.server, id)?;
-    let before = Score::read(&game, id);
+    let before = Score::read(&game, id, pawn);
     let mut ack_ages = Vec::new();
     for tenth in 0..(minutes * 600.0) as u32 {
         let client = game.clients[0].world_mut();
@@ -187,9 +193,10 @@ fn play(pattern: Pattern, combat: Combat, minutes: f64, seed: u64) -> Result<Pla
             ack_ages.extend(ack_age(&game.server, pawn));
         }
     }
-    let after = Score::read(&game, id);
+    let after = Score::read(&game, id, pawn);
     let score = Score {
         metres: after.metres - before.metres,
+        moves: after.moves - before.moves,
         rounds: after.rounds - before.rounds,
         rejected: after.rejected - before.rejected,
         hits: after.hits - before.hits,
@@ -225,31 +232,32 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     for ((name, pattern), played) in patterns.iter().zip(played.chunks(2 * seeds.len())) {
         let (walks, fights) = played.split_at(seeds.len());
         let metres = walks.iter().map(|one| one.score.metres).sum::<f64>();
+        let moves = walks.iter().map(|one| one.score.moves).sum::<u64>();
         let count = |of: fn(&Score) -> u64| fights.iter().map(|one| of(&one.score)).sum::<u64>();
         let (rounds, rejected, hits) =
             (count(|score| score.rounds), count(|score| score.rejected), count(|score| score.hits));
         let (metres_per_min, hits_per_min) = (metres / total, hits as f64 / total);
-        let metres_note = format!("{metres_per_min:.1} m a minute, {metres:.0} m in {total:.0} min");
+        let metres_note = format!("moves, {metres_per_min:.1} m a minute, {metres:.0} m in {total:.0} min");
         let hits_note = format!(
-            "{hits_per_min:.1} hits a minute, {hits} hits of {rounds} rounds in {total:.0} min, {rejected} rounds \
-             refused or unanswered"
+            "rounds, {hits_per_min:.1} hits a minute, {hits} hits in {total:.0} min, {rejected} rounds refused or \
+             unanswered"
         );
         if *pattern == Pattern::Honest {
             honest = (metres_per_min, hits_per_min);
-            figures.add_noted("honest_m_per_min", metres_per_min, metres_note)?;
-            figures.add_noted("honest_hits_per_min", hits_per_min, hits_note)?;
+            figures.add_counted("honest_m_per_min", metres_per_min, moves, metres_note)?;
+            figures.add_counted("honest_hits_per_min", hits_per_min, rounds, hits_note)?;
             continue;
         }
-        figures.add_noted(format!("{name}_m_per_min"), metres_per_min - honest.0, metres_note)?;
-        figures.add_noted(format!("{name}_hits_per_min"), hits_per_min - honest.1, hits_note)?;
+        figures.add_counted(format!("{name}_m_per_min"), metres_per_min - honest.0, moves, metres_note)?;
+        figures.add_counted(format!("{name}_hits_per_min"), hits_per_min - honest.1, rounds, hits_note)?;
         let ages: Vec<f64> = played.iter().flat_map(|one| one.ack_ages.iter().copied()).collect();
         let key = match pattern {
             Pattern::SilentWithAcks => "silence_ack_age_ms",
             Pattern::SilentWithoutAcks => "control_silence_ack_age_ms_without_acks",
             _ => continue,
         };
-        let note = format!("{} silences", ages.len());
-        figures.add_noted(key, mean(ages), note)?;
+        let silences = ages.len() as u64;
+        figures.add_counted(key, mean(ages), silences, "silences")?;
     }
     Ok(())
 }

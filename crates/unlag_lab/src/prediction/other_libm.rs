@@ -42,7 +42,10 @@ struct Session {
 struct Played {
     /// Largest distance in metres between client and server after the same move, on a tour without combat.
     error: f64,
-    moves: usize,
+    /// Moves whose ends were compared.
+    compared: u64,
+    /// Moves that the server ran, in the tour and the fight.
+    moves: u64,
     report: Report,
 }
 
@@ -92,7 +95,7 @@ impl Session {
     }
 
     /// Compares the results of all moves so far. Returns the largest distance in metres, and the number of moves.
-    fn owner_error(&mut self) -> Result<(f64, usize), String> {
+    fn owner_error(&mut self) -> Result<(f64, u64), String> {
         let server = traces(&mut self.server);
         let (mut largest, mut compared) = (0.0_f64, 0);
         for (id, moves) in self.clients.traces()? {
@@ -115,13 +118,15 @@ fn play(difference: Difference, (tour, fight): (f64, f64), seed: u64) -> Result<
     let mut session = Session::start(difference, seed)?;
     session.clients.tour(seed)?;
     session.run(tour)?;
-    let (error, moves) = session.owner_error()?;
+    let (error, compared) = session.owner_error()?;
     session.clients.fight(seed)?;
     session.run(fight)?;
     session.clients.cease_fire()?;
     session.run(8.0)?;
     let report = session.clients.report()?;
-    Ok(Played { error, moves, report })
+    let server = session.server.world_mut();
+    let moves = server.query::<&PredictionStats>().iter(server).map(|stats| stats.moves).sum();
+    Ok(Played { error, compared, moves, report })
 }
 
 /// Adds what a client sees whose maths library rounds differently from the server's, and the control in which each tick
@@ -141,19 +146,20 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
 
     let own = clients::maths_results();
     let differing = own.iter().zip(&masked.report.maths).filter(|(own, other)| own != other).count();
-    let note = format!("of {} results of libm functions", own.len());
-    figures.add_noted("control_other_libm_differing_results", differing as f64, note)?;
+    let (results, note) = (own.len() as u64, "results of libm functions");
+    figures.add_counted("control_other_libm_differing_results", differing as f64, results, note)?;
 
-    let moves = |played: &Played| format!("{} moves", played.moves);
-    figures.add_noted("owner_error_max_cm_other_libm", masked.error * 100.0, moves(masked))?;
+    let note = "moves compared";
+    figures.add_counted("owner_error_max_cm_other_libm", masked.error * 100.0, masked.compared, note)?;
     let Report { corrections, server_changes, shots, .. } = &masked.report;
-    let note = format!("{CLIENTS} players, {server_changes} changes by the server");
-    figures.add_noted("corrections_other_libm", *corrections as f64, note)?;
+    let note = format!("moves of {CLIENTS} players, {server_changes} changes by the server");
+    figures.add_counted("corrections_other_libm", *corrections as f64, masked.moves, note)?;
     let agreement = shots.tally().agreement().unwrap_or(f64::NAN);
-    let note = format!("{} rounds, {} drawn hits, {} confirmed", shots.shots, shots.drawn, shots.confirmed);
-    figures.add_noted("agreement_other_libm", agreement, note)?;
+    let note = format!("drawn hits, {} confirmed, {} rounds", shots.confirmed, shots.shots);
+    figures.add_counted("agreement_other_libm", agreement, shots.drawn, note)?;
 
-    figures.add_noted("control_owner_error_max_cm_one_ulp", perturbed.error * 100.0, moves(perturbed))?;
-    let note = format!("{CLIENTS} players");
-    figures.add_noted("control_corrections_one_ulp", perturbed.report.corrections as f64, note)
+    let (error, note) = (perturbed.error * 100.0, "moves compared");
+    figures.add_counted("control_owner_error_max_cm_one_ulp", error, perturbed.compared, note)?;
+    let (corrections, note) = (perturbed.report.corrections, format!("moves of {CLIENTS} players"));
+    figures.add_counted("control_corrections_one_ulp", corrections as f64, perturbed.moves, note)
 }

@@ -23,9 +23,11 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             changes += u64::from(stats.server_changes());
         }
     }
-    let note = format!("{changes} changes by the server");
-    figures.add_noted("respawn_corrections", corrections as f64, note)?;
+    let server = game.server.world_mut();
+    let deaths = server.query::<&PlayerScore>().iter(server).map(|score| u64::from(score.deaths)).sum();
+    let note = format!("deaths, {changes} changes by the server");
+    figures.add_counted("respawn_corrections", corrections as f64, deaths, note)?;
     // As many corrections there were before these had a counter of their own.
-    let note = format!("{corrections} corrections and {changes} changes by the server");
-    figures.add_noted("control_respawn_corrections", (corrections + changes) as f64, note)
+    let note = format!("deaths, {corrections} corrections and {changes} changes by the server");
+    figures.add_counted("control_respawn_corrections", (corrections + changes) as f64, deaths, note)
 }

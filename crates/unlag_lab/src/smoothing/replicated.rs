@@ -84,13 +84,14 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str) -> Result
     }
     let Watched { hermite, linear } = watched;
     let rms = hermite.mean(|v| v.rms);
-    let note = format!("{} samples, the largest {:.3}", hermite.sum(|v| v.samples), hermite.worst(|v| v.max));
-    figures.add_noted(format!("replicated_rms_cm_{key}"), rms, note)?;
+    let [frames, control_frames] = [&hermite, &linear].map(|runs| runs.sum(|v| v.samples) as u64);
+    let note = format!("frames, the largest {:.3}", hermite.worst(|v| v.max));
+    figures.add_counted(format!("replicated_rms_cm_{key}"), rms, frames, note)?;
     let control = linear.mean(|v| v.rms);
-    let note = format!("{} samples, the largest {:.3}", linear.sum(|v| v.samples), linear.worst(|v| v.max));
-    figures.add_noted(format!("control_replicated_rms_cm_linear_{key}"), control, note)?;
-    let note = format!("{} and {} samples", hermite.sum(|v| v.samples), linear.sum(|v| v.samples));
-    figures.add_noted(format!("replicated_rms_ratio_{key}"), rms / control, note)?;
+    let note = format!("frames, the largest {:.3}", linear.worst(|v| v.max));
+    figures.add_counted(format!("control_replicated_rms_cm_linear_{key}"), control, control_frames, note)?;
+    let note = format!("frames, and {control_frames} with straight lines");
+    figures.add_counted(format!("replicated_rms_ratio_{key}"), rms / control, frames, note)?;
     figures.add(format!("replicated_max_cm_{key}"), hermite.worst(|v| v.max))?;
     figures.add(format!("replicated_delay_ms_{key}"), hermite.mean(|v| v.delay * 1_000.0))
 }

@@ -34,16 +34,16 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         for seed in &plan.seeds {
             runs.push(play(name, plan.seconds, *seed)?);
         }
-        let compared: usize = runs.iter().map(|run| run.estimate.len()).sum();
+        let compared: u64 = runs.iter().map(|run| run.estimate.len() as u64).sum();
         let estimates: Vec<f64> = runs.iter_mut().map(|run| upper_quantile(&mut run.estimate, 950)).collect();
         let means = runs.iter_mut().map(|run| upper_quantile(&mut run.running_mean, 950));
         let (running_mean, key) = (mean(means), slug(name));
         let worst = largest(estimates.iter().copied());
-        let note =
-            format!("{compared} comparisons in {} matches, the worst match {worst:.2}", estimates.len());
-        figures.add_noted(format!("server_clock_p95_ms_{key}"), mean(estimates), note)?;
-        let note = format!("{compared} comparisons in {} matches", runs.len());
-        figures.add_noted(format!("control_server_clock_p95_ms_mean_{key}"), running_mean, note)?;
+        let note = format!("comparisons in {} matches, the worst match {worst:.2}", estimates.len());
+        figures.add_counted(format!("server_clock_p95_ms_{key}"), mean(estimates), compared, note)?;
+        let note = format!("comparisons in {} matches", runs.len());
+        let name = format!("control_server_clock_p95_ms_mean_{key}");
+        figures.add_counted(name, running_mean, compared, note)?;
     }
     Ok(())
 }

@@ -105,13 +105,13 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let all: Vec<Blackout> = played.into_iter().flatten().collect();
     let most = |of: fn(&Blackout) -> f64| all.iter().map(of).fold(0.0, f64::max);
     let corrections: usize = all.iter().map(|blackout| blackout.corrections).sum();
-    let note = format!("{} blackouts, {corrections} corrections", all.len());
+    let (count, note) = (all.len() as u64, format!("blackouts, {corrections} corrections"));
     let largest = most(|blackout| f64::from(blackout.largest) * 100.0);
-    figures.add_noted("blackout_2s_correction_max_cm", largest, note.clone())?;
-    figures.add_noted("blackout_2s_agree_again_s", most(|blackout| blackout.agree_again), note)?;
+    figures.add_counted("blackout_2s_correction_max_cm", largest, count, &note)?;
+    figures.add_counted("blackout_2s_agree_again_s", most(|blackout| blackout.agree_again), count, note)?;
     // Where the two sides never differed, as while the player pushes against a wall, there was nothing to agree on
     // again.
     let apart = all.iter().filter(|blackout| blackout.apart).count();
-    let note = format!("{apart} of {} blackouts", all.len());
-    figures.add_noted("control_blackouts_2s_apart_percent", apart as f64 * 100.0 / all.len() as f64, note)
+    let (percent, note) = (apart as f64 * 100.0 / all.len() as f64, format!("blackouts, {apart} apart"));
+    figures.add_counted("control_blackouts_2s_apart_percent", percent, count, note)
 }

@@ -90,27 +90,20 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let played = in_parallel(&LENGTHS_MS, of_length, |_| Ok(()))?;
     let sum = |of: fn(&Totals) -> u64| played.iter().map(of).sum::<u64>();
     let (shots, missed) = (sum(|totals| totals.shots), sum(|totals| totals.missed));
-    figures.add_noted(
-        "unanswered_shots",
-        sum(|totals| totals.unanswered) as f64,
-        format!("{shots} shots"),
-    )?;
+    figures.add_counted("unanswered_shots", sum(|totals| totals.unanswered) as f64, shots, "shots")?;
     // Without the client's own answer this many would wait for ever.
-    figures.add_noted("control_unanswered_shots", missed as f64, format!("{shots} shots"))?;
+    figures.add_counted("control_unanswered_shots", missed as f64, shots, "shots")?;
     let (mut least, mut blackouts) = (u64::MAX, 0);
     for (ms, totals) in LENGTHS_MS.iter().zip(&played) {
         let after = totals.after.iter().copied().min().unwrap_or(0);
         least = least.min(after);
-        blackouts += totals.after.len();
-        let note = format!(
-            "{} shots, {} blackouts, at least {after} shots after each",
-            totals.shots,
-            totals.after.len()
-        );
+        blackouts += totals.after.len() as u64;
+        let note = format!("shots, {} blackouts, at least {after} shots after each", totals.after.len());
         let name = format!("missed_shots_blackout_{ms}ms_percent");
-        figures.add_noted(name, totals.missed as f64 * 100.0 / totals.shots as f64, note)?;
+        let missed = totals.missed as f64 * 100.0 / totals.shots as f64;
+        figures.add_counted(name, missed, totals.shots, note)?;
     }
     // Players whose connection has ended fire no shots that could wait for an answer.
-    let note = format!("{blackouts} blackouts of four players, {shots} shots");
-    figures.add_noted("control_shots_after_blackout_least", least as f64, note)
+    let note = format!("blackouts of four players, {shots} shots");
+    figures.add_counted("control_shots_after_blackout_least", least as f64, blackouts, note)
 }

@@ -158,23 +158,24 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         |_| Ok(()),
     )?;
     let mut worst = [0.0f64; 2];
-    let mut frames = [0; 2];
+    let mut frames = [0_u64; 2];
     let mut fastest = 0.0f64;
     for (((name, others), round_trip), dodged) in matches.iter().zip(&played) {
         let most = dodged.errors.iter().copied().fold(f64::NAN, f64::max);
-        let note = format!("{} frames near the bystander of {shots} rockets", dodged.errors.len());
-        figures.add_noted(format!("rocket_error_cm_{name}_{round_trip}ms"), most, note)?;
+        let near = dodged.errors.len() as u64;
+        let note = format!("frames near the bystander of {shots} rockets");
+        figures.add_counted(format!("rocket_error_cm_{name}_{round_trip}ms"), most, near, note)?;
         let present = *others == ProjectileTime::ServerPresent;
         let mode = usize::from(!present);
         worst[mode] = worst[mode].max(most);
-        frames[mode] += dodged.errors.len();
+        frames[mode] += near;
         if present {
             fastest = fastest.max(dodged.fastest);
         }
     }
     let rockets = shots * ROUND_TRIPS.len();
-    let note = |frames: usize| format!("{frames} frames near the bystander of {rockets} rockets");
-    figures.add_noted("rocket_error_cm_present", worst[0], note(frames[0]))?;
-    figures.add_noted("control_rocket_error_cm_screen", worst[1], note(frames[1]))?;
-    figures.add_noted("rocket_hand_over_speed_ratio", fastest, format!("{rockets} rockets"))
+    let note = format!("frames near the bystander of {rockets} rockets");
+    figures.add_counted("rocket_error_cm_present", worst[0], frames[0], &note)?;
+    figures.add_counted("control_rocket_error_cm_screen", worst[1], frames[1], note)?;
+    figures.add_counted("rocket_hand_over_speed_ratio", fastest, rockets as u64, "rockets")
 }
