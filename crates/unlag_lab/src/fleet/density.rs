@@ -146,6 +146,7 @@ fn add_matches(
         figures.add_counted(key, busy, recorded, "ticks of each match")?;
         (late_percent, filled.bytes_per_s) = (core.late_percent(), core.bytes_per_s_down());
         if p99 > LIMIT_MS {
+            eprintln!("{count} matches: tick p99 {p99:.1} ms, core {busy:.0} % busy{fixed}");
             break;
         }
         filled.held = count;
