@@ -36,6 +36,8 @@ const PLAYERS: usize = 8;
 const LINK: &str = "Good broadband";
 /// Half a tick: the most that the p99 of the ticks may be after they were due, in milliseconds.
 const LIMIT_MS: f64 = 7.8;
+/// Share of a core's time, in percent, beyond which no more matches are added to it.
+const FULL_PERCENT: f64 = 90.0;
 /// Time after which a core with more matches is measured, in seconds: their ticks have found their places.
 const SETTLING: f64 = 10.0;
 
@@ -97,7 +99,7 @@ impl Filled {
     }
 }
 
-/// Starts server processes and adds their matches to a core until the ticks of one are too late.
+/// Starts server processes and adds their matches to a core until it is full.
 fn fill_core(options: &Options, figures: &mut Figures, is_fixed: bool) -> Result<Filled, String> {
     let counts = options.extent(&[4, 8, 12][..], &[4, 8, 12, 16, 20]);
     let mut rng = SmallRng::seed_from_u64(options.seed);
@@ -121,7 +123,7 @@ fn fill_core(options: &Options, figures: &mut Figures, is_fixed: bool) -> Result
     filled.map_err(|_| "the clients of the fleet panicked".to_owned())?
 }
 
-/// Adds matches to a core until the ticks of one are too late.
+/// Adds matches to a core until it is full. Those fit it whose ticks were in time, and those of all fewer matches.
 fn add_matches(
     (servers, counts, mut filled): (Vec<PacedServer>, &[usize], Filled),
     (options, is_fixed): (&Options, bool),
@@ -130,26 +132,31 @@ fn add_matches(
     let (control, fixed) = if is_fixed { ("control_", "_fixed") } else { ("", "") };
     let mut core = SharedCore::new(servers, preset(LINK)?.conditions(), options.seed);
     let (mut late_percent, mut bytes, mut recorded, mut players) = (0.0, Vec::new(), 0, 0);
+    let mut fits = true;
     for &count in counts {
         core.fill(count)?;
         core.run(SETTLING)?;
         core.start_recording();
         core.run(options.extent(3.0, 15.0))?;
         bytes = core.check_players()?;
-        let p99 = core.worst_p99_ms();
+        let p99 = core.worst_quantile_ms(0.99);
         recorded = u64::from(core.recorded());
         players = (count * PLAYERS) as u64;
         filled.ticks += recorded * count as u64;
         let note = format!("ticks of the slowest of {count} matches");
         figures.add_counted(format!("{control}fleet_tick_p99_ms_{count}{fixed}"), p99, recorded, note)?;
+        let (key, p90) = (format!("{control}fleet_tick_p90_ms_{count}{fixed}"), core.worst_quantile_ms(0.9));
+        figures.add_counted(key, p90, recorded, format!("ticks of the slowest of {count} matches"))?;
         let (key, busy) = (format!("{control}fleet_core_busy_percent_{count}{fixed}"), core.busy_percent());
         figures.add_counted(key, busy, recorded, "ticks of each match")?;
         (late_percent, filled.bytes_per_s) = (core.late_percent(), core.bytes_per_s_down());
-        if p99 > LIMIT_MS {
-            eprintln!("{count} matches: tick p99 {p99:.1} ms, core {busy:.0} % busy{fixed}");
+        fits &= p99 <= LIMIT_MS;
+        if fits {
+            filled.held = count;
+        }
+        if busy > FULL_PERCENT {
             break;
         }
-        filled.held = count;
     }
     if is_fixed {
         return Ok(filled);

@@ -159,9 +159,9 @@ impl SharedCore {
         self.recorded
     }
 
-    /// Returns the largest p99 of all servers: time from when a tick was due until it was over, in milliseconds.
-    pub fn worst_p99_ms(&mut self) -> f64 {
-        largest(self.matches.iter_mut().map(|game| quantile(&mut game.ticks, 0.99)))
+    /// Returns the largest quantile of all servers: time from when a tick was due until it was over, in milliseconds.
+    pub fn worst_quantile_ms(&mut self, share: f64) -> f64 {
+        largest(self.matches.iter_mut().map(|game| quantile(&mut game.ticks, share)))
     }
 
     /// Returns the share of the core's time that the servers used, in percent.
