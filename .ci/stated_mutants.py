@@ -163,6 +163,55 @@ STATED = [
         "",
         "tests scenarios every_shot_is_answered_when_a_blackout_of_4_s_ends_the_connection",
     ),
+    (
+        "bevy_unlag_lightyear/src/link.rs",
+        "f64::from(steered)",
+        "1.0",
+        "tests scenarios shots_of_a_player_whose_clock_is_5_percent_slow_agree_for_half_a_minute",
+    ),
+    (
+        "bevy_unlag_weapons/src/missed_shots.rs",
+        "verdicts.write_batch(missed.drain(..).map(missing_move));",
+        "",
+        "tests scenarios owners_recover_and_every_shot_is_accounted_for_after_an_outage_both_ways",
+    ),
+    (
+        "bevy_unlag_smoothing/src/published_path.rs",
+        "caught_up.iter().flat_map(|caught_up| &caught_up.0)",
+        "caught_up.iter().flat_map(|caught_up| &caught_up.0).take(0)",
+        "bevy_unlag_smoothing bevy_unlag_smoothing late_moves_that_run_in_one_tick_are_drawn_where_they_led",
+    ),
+    (
+        "bevy_unlag_smoothing/src/published_path.rs",
+        "with_own_gravity(snapshot, M::time_dilation(state), sampler)",
+        "snapshot",
+        "bevy_unlag_smoothing bevy_unlag_smoothing "
+        "falling_pawns_are_extrapolated_with_the_gravity_of_their_own_time",
+    ),
+    (
+        "bevy_unlag_weapons/src/projectile/client/flight.rs",
+        "self.update_lead(shown, view, frame);",
+        "",
+        "bevy_unlag_weapons integration bystander_sees_a_projectile_where_the_server_has_it_before_it_arrives",
+    ),
+    (
+        "bevy_unlag_prediction/src/reconciliation.rs",
+        "cause == CorrectionCause::ServerChange",
+        "false",
+        "tests scenarios deaths_and_respawns_are_changes_by_the_server_and_no_corrections",
+    ),
+    (
+        "bevy_unlag_lightyear/src/session/fast_clocks.rs",
+        "log(&found, discrepancy);",
+        "",
+        "tests scenarios clock_at_twice_the_speed_is_reported_in_log_messages_and_counters",
+    ),
+    (
+        "bevy_unlag_lightyear/src/session/fast_clocks.rs",
+        "commands.trigger(Kick { entity: link, reason: KickReason::FastClock });",
+        "",
+        "tests scenarios client_with_a_fast_clock_is_kicked_with_the_reason_if_the_rule_says_so",
+    ),
     (*HIGH_PING, "bevy_unlag_weapons bevy_unlag_weapons high_ping_is_shown_3_s_after_joining_and_every_20_s_for_5_s"),
     (*HIGH_PING, "tests scenarios high_ping_warning_is_shown_once_with_its_limits_and_hidden_after_recovery"),
 ]

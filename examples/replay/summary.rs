@@ -1,4 +1,4 @@
-//! What happened in a recording, as one JSON object.
+//! Summary of a recording as one JSON object.
 
 use std::{fs::File, io::BufReader, path::Path};
 

@@ -1,4 +1,4 @@
-//! What a fight shows around the crosshair: kills, and the direction of damage.
+//! Display of a fight around the crosshair: kills, and the direction of damage.
 
 use core::f32::consts::TAU;
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ struct IncomingDamage {
     /// When, and from where.
     shots: VecDeque<(f32, Vec3)>,
     health: f32,
-    /// Where the last damage came from, and until when it is shown.
+    /// Direction of the last damage, and the end of its display.
     shown: Option<(Vec3, f32)>,
 }
 

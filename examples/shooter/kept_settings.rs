@@ -54,7 +54,7 @@ impl RonFile for KeptSettings {
 #[derive(Resource, Debug)]
 struct SettingsFile {
     path: PathBuf,
-    /// What it holds.
+    /// Settings that the file holds.
     written: KeptSettings,
 }
 

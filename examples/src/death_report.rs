@@ -1,4 +1,4 @@
-//! Why a player died: the server explains it to the victim, as an example of `DeathExplanationPlugin`.
+//! Death report: the server explains to the victim why it died, as an example of `DeathExplanationPlugin`.
 
 use bevy::prelude::*;
 use bevy_unlag::{

@@ -2,7 +2,7 @@
 
 use core::{fmt, net::SocketAddr};
 
-/// Why a client's match ended.
+/// Reason for which a client's match ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EndReason {
     /// The client has played for its whole time.
@@ -47,7 +47,7 @@ impl EndReason {
 /// End of a client's match. Default: completed. `Display` is one line; empty if completed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MatchEnd {
-    /// Why it ended.
+    /// Reason of its end.
     pub reason: EndReason,
     /// Cause and remedy, in one line; empty if completed.
     pub text: String,

@@ -2,7 +2,7 @@
 
 use bevy_unlag::{prediction::CorrectionCause, record::ShotOutcome, weapons::ShotRefusal};
 
-/// What a reader is shown for a number without a name.
+/// Text that a reader is shown for a number without a name.
 pub const UNKNOWN: &str = "unknown";
 
 /// Returns the name of the cause of a correction, if this build knows it.

@@ -1,4 +1,4 @@
-//! What an app shows, for a window of another thread of the process: the split view.
+//! Picture of an app for a window of another thread of the process: the split view.
 
 use std::sync::{
     Arc, Mutex,

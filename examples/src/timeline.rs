@@ -39,7 +39,7 @@ pub struct TimelineCorrection {
     pub field: String,
 }
 
-/// What became of one tick of the own pawn. Times are those of the app, in seconds.
+/// Events of one tick of the own pawn. Times are those of the app, in seconds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TimelineTick {
     /// Tick of the move.

@@ -24,9 +24,9 @@ pub struct TourStop {
     /// Share of acknowledgements that the server turns into corrections, 0 to 1; see
     /// [`PredictionDebug::force_corrections`].
     pub forced_corrections: f32,
-    /// What to do.
+    /// Task of the stop.
     pub to_do: &'static str,
-    /// What to see.
+    /// Effect that can be seen.
     pub to_see: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! How the shooter draws its arena and its pawns; the replay draws them with the same code.
+//! Appearance of the shooter's arena and pawns; the replay draws them with the same code.
 //!
 //! * [`body`]: soldiers and heroes, posed by the same function as their hit boxes.
 //! * [`weapon`]: weapons, in hands and in the first-person view.

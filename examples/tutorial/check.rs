@@ -1,4 +1,4 @@
-//! What each chapter promises, played without a window. Not in the book.
+//! Promises of each chapter, played without a window. Not in the book.
 
 use bevy::{
     input::{
@@ -30,7 +30,7 @@ use crate::{
     weapons::{self, Hits},
 };
 
-/// What was measured, and whether the promise holds.
+/// Measured values, and whether the promise holds.
 type Promise = Result<(String, bool)>;
 
 const CHAPTERS: [fn() -> Promise; 6] = [

@@ -72,7 +72,7 @@ fn client(app: &mut App) {
     app.add_plugins(tokens::client);
 }
 
-/// What a client has beside `client` when it draws.
+/// Plugins that a client has beside `client` when it draws.
 fn window(app: &mut App) {
     app.add_plugins(level::window);
     app.add_plugins(pawn::window);

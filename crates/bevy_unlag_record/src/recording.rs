@@ -39,7 +39,7 @@ impl SegmentPlace {
     }
 }
 
-/// How a file ends.
+/// End of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileEnd {
     /// It was closed.

@@ -109,7 +109,7 @@ impl Plugin for ServerLifeCyclePlugin {
     }
 }
 
-/// What the players know, with the time that is left of it, if the server will stop.
+/// Announcement of the stop to the players, with the time that is left, if the server will stop.
 #[derive(Resource, Default)]
 struct AnnouncedStop(Option<Shutdown>);
 

@@ -88,3 +88,50 @@ fn report_unused_health(
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use bevy::time::TimeUpdateStrategy;
+    use bevy_unlag_core::Tick;
+
+    use super::*;
+    use crate::{verdict::TargetCount, weapon::WeaponId};
+
+    /// Returns whether damage in one tick of four seconds that no system applies is reported, or no damage at all.
+    fn is_reported(is_hurt: bool) -> bool {
+        let tick = Duration::from_nanos(15_625_000);
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, HealthCheckPlugin))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(tick))
+            .insert_resource(Time::<Fixed>::from_duration(tick))
+            .init_resource::<SetupDiagnostics>()
+            .add_message::<Damage>();
+        app.finish();
+        app.cleanup();
+        let pawn = app.world_mut().spawn(Health::default()).id();
+        (0..64).for_each(|_| app.update());
+        if is_hurt {
+            app.world_mut().write_message(Damage {
+                shooter: pawn,
+                target: pawn,
+                weapon: WeaponId(0),
+                shot: Tick(9),
+                amount: 5.0,
+                hits: TargetCount::default(),
+                point: Vec3::ZERO,
+                direction: Vec3::X,
+                throw: Vec3::ZERO,
+            });
+        }
+        (0..192).for_each(|_| app.update());
+        app.world().resource::<SetupDiagnostics>().has(SetupIssue::UnusedHealth)
+    }
+
+    #[test]
+    fn damage_that_nothing_applies_is_reported_and_no_damage_is_not() {
+        assert!(is_reported(true));
+        assert!(!is_reported(false));
+    }
+}

@@ -334,6 +334,19 @@ mod tests {
     }
 
     #[test]
+    fn refused_shots_are_counted_by_reason_and_in_all() {
+        let mut refused = RefusedShots::default();
+        for why in [ShotRefusal::Empty, ShotRefusal::Eye, ShotRefusal::Eye] {
+            refused.count(why);
+        }
+        assert_eq!(
+            [ShotRefusal::Eye, ShotRefusal::Empty, ShotRefusal::Dead].map(|why| refused.of(why)),
+            [2, 1, 0]
+        );
+        assert_eq!(refused.total(), 3);
+    }
+
+    #[test]
     fn hit_list_counts_hits_per_target_and_group() {
         let hits = [(4, HitGroup::Limb), (9, HitGroup::Head), (4, HitGroup::Body)];
         let list: HitList = hits.into_iter().map(|(id, group)| (NetId(id), group)).collect();

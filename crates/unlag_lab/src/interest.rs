@@ -32,7 +32,7 @@ const SPEED: f32 = 6.1;
 /// Percentage of tests without an answer beyond which the figures are void: what is not tested is shown.
 const MAX_UNANSWERED: f64 = 1.0;
 
-/// What a server conceals.
+/// Pawns that a server conceals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// Pawns out of sight.

@@ -117,7 +117,7 @@ enum Topic {
     /// Possession, abilities, server-controlled pawns, remote events and called lifts.
     Open,
     /// Cost, bandwidth and tolerance of prediction: replays, bytes, jitter, clocks.
-    Prediction,
+    Prediction(prediction::PredictionArgs),
     /// Agreement, error of the owner, bandwidth and delay by tick rate and frame rate.
     Rates,
     /// Recordings: cost for the server, size, cut files, seeking, poses.
@@ -150,7 +150,7 @@ fn main() -> ExitCode {
         Topic::LibmClients(args) => prediction::run_clients(&args).map(|()| figure_table::Figures::default()),
         Topic::Movement => movement::measure(&options),
         Topic::Open => open::measure(&options),
-        Topic::Prediction => prediction::measure(&options),
+        Topic::Prediction(args) => prediction::measure(&options, &args),
         Topic::Rates => rates::measure(&options),
         Topic::Record => record::measure(&options),
         Topic::Rewind => rewind::measure(&options),

@@ -14,6 +14,10 @@ mod server_cost;
 mod session;
 mod tick_script;
 
+use std::path::PathBuf;
+
+use clap::Args;
+
 use crate::agreement::owner_error;
 use crate::prelude::*;
 
@@ -23,7 +27,15 @@ pub use other_libm::{ClientArgs, run as run_clients};
 /// Numbers of characters in the scene of the correction.
 const CHARACTERS: [usize; 4] = [1, 16, 64, 256];
 
-pub fn measure(options: &Options) -> Result<Figures, String> {
+/// A further maths library.
+#[derive(Args, Clone, Debug)]
+pub struct PredictionArgs {
+    /// Also measure clients whose maths functions come from this shared library, such as one that .ci/libm builds
+    #[arg(long, value_name = "FILE")]
+    libm: Option<PathBuf>,
+}
+
+pub fn measure(options: &Options, args: &PredictionArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
     // Timings first, before the other measurements heat up the machine.
     add_times(&mut figures, options)?;
@@ -34,7 +46,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     clock_agreement::measure(options, &mut figures)?;
     respawns::measure(options, &mut figures)?;
     cheat_gains::measure(options, &mut figures)?;
-    other_libm::measure(options, &mut figures)?;
+    other_libm::measure(options, args.libm.as_deref(), &mut figures)?;
     Ok(figures)
 }
 

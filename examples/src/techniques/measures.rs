@@ -40,7 +40,7 @@ impl Peak {
     }
 }
 
-/// What the techniques do on this client, since a switch has changed.
+/// Effects of the techniques on this client, since a switch has changed.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Measures {
     /// Milliseconds from a move to the frame that shows it.

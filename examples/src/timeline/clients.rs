@@ -16,7 +16,7 @@ pub(super) const ROWS: [&str; 5] = [
     "client: judged",
 ];
 
-/// How the times of an app are those of the trace.
+/// Conversion of the times of an app to those of the trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimelineClock {
     /// Seconds to add.

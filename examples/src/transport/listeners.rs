@@ -43,7 +43,7 @@ pub struct ServerListeners {
 /// A listener that is open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenListener {
-    /// What it takes.
+    /// Transport that it accepts.
     pub transport: TransportName,
     /// Its port: of UDP for WebTransport, of TCP for WebSocket.
     pub port: u16,

@@ -83,11 +83,13 @@ fn assert_fight_accounted_for(time: f64, up: bool, down: bool, seed: u64) {
         trial.run(2.0);
     }
     trial.game.set_firing(false);
-    trial.run(3.0);
+    // A verdict is overdue after five seconds.
+    trial.run(4.0);
     let rounds = trial.game.server.world().resource::<ServerShotLog>().left.len();
     println!("{what}: {rounds} shots");
     assert!(rounds > 40, "only {rounds} shots");
     trial.assert_invariants();
+    trial.assert_shots_answered();
 }
 
 // Row F12.
@@ -272,10 +274,10 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
         let total = trial.game.report().total();
         println!("{total:?}");
         // A confirmed hit that the shooter's screen did not show is an unearned one. Around stalls of 1.2 s eight
-        // seeds gave 93 to 99 %; `docs/faults.md` says why not 98.
+        // seeds gave 93 to 99 %, this one 98.7; `docs/faults.md` says why 98 is not promised.
         let drawn = total.drawn_of_confirmed().unwrap_or(0.0);
         assert!(
-            total.confirmed > 10 && drawn >= 92.0,
+            total.confirmed > 10 && drawn >= 96.0,
             "{drawn} % of {} confirmed hits were on the shooter's screen",
             total.confirmed
         );
@@ -284,7 +286,7 @@ fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
         let unclamped = total.unclamped();
         let drawn = unclamped.drawn_of_confirmed().unwrap_or(0.0);
         assert!(
-            unclamped.confirmed > 10 && drawn >= 98.0,
+            unclamped.confirmed > 10 && drawn == 100.0,
             "{drawn} % of {} confirmed hits with unclamped views were on the shooter's screen",
             unclamped.confirmed
         );

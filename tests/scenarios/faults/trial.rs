@@ -293,6 +293,20 @@ impl Trial {
         }
     }
 
+    /// Asserts that every client has an answer to each of its shots. A verdict is overdue after five seconds.
+    pub fn assert_shots_answered(&self) {
+        for (i, client) in self.game.clients.iter().enumerate() {
+            let shown = client.world().resource::<ClientShotLog>();
+            let unanswered: Vec<_> =
+                shown.fired.keys().filter(|shot| !shown.verdicts.contains_key(*shot)).collect();
+            assert!(
+                unanswered.is_empty(),
+                "client {i} has no answer to {unanswered:?} of {}",
+                shown.fired.len()
+            );
+        }
+    }
+
     /// Asserts that no client has strikes or refused packets, and that none was kicked.
     fn assert_links_clean(&mut self) {
         let world = self.game.server.world_mut();

@@ -92,7 +92,7 @@ pub(super) fn has_work(incoming: Res<Incoming>, waiting: Res<DeferredMessages>) 
     !incoming.0.is_empty() || waiting.len() > 0
 }
 
-/// Why a message is not delivered to the game.
+/// Reason for which a message is not delivered to the game.
 enum Undelivered {
     Refused(IngressRefusal),
     /// There is no pawn with this id yet, or no longer.

@@ -40,7 +40,7 @@ impl core::fmt::Debug for ExplanationScene<'_> {
 /// A shot of a recording with its explanation, and what each side saw of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExplainedShot {
-    /// Why it counted or not.
+    /// Reason for which it counted or not.
     pub explanation: ShotExplanation,
     /// Eye position from which the server traced it, in metres.
     pub eye: Vec3,
@@ -65,7 +65,7 @@ pub struct TargetsScreen {
     pub shooter: Option<PoseSample>,
     /// Age of its picture in milliseconds.
     pub age_ms: f32,
-    /// How its view time is known.
+    /// Source of its view time.
     pub source: ScreenSource,
 }
 

@@ -1,4 +1,4 @@
-//! Which updates of a frame each player was sent.
+//! Record of the updates of a frame that each player was sent.
 
 use bevy_unlag_record::PlayerNumber;
 

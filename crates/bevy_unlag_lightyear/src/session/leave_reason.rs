@@ -10,7 +10,7 @@ use lightyear_guard::{LinkTraffic, PendingKick};
 const SILENCE: Duration = Duration::from_millis(500);
 
 bevy_unlag_core::named_enum! {
-    /// Why a player's connection has ended, for [`PlayerLeft`](crate::PlayerLeft), logs and metrics.
+    /// Reason for which a player's connection has ended, for [`PlayerLeft`](crate::PlayerLeft), logs and metrics.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
     #[reflect(Debug)]
     pub enum LeaveReason {

@@ -108,7 +108,7 @@ pub struct PlayerLeft {
     pub peer: PeerId,
     /// The player's pawn, if it had one. It waits for the grace period.
     pub pawn: Option<Entity>,
-    /// Why the connection has ended.
+    /// Reason for which the connection has ended.
     pub reason: LeaveReason,
 }
 

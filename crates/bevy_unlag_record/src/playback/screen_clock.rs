@@ -9,7 +9,7 @@ use crate::{
     segment::Segment,
 };
 
-/// How the view time of a [`ScreenFrame`] is known.
+/// Source of the view time of a [`ScreenFrame`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Reflect)]
 pub enum ScreenSource {
     /// It was recorded: the player fired in this frame, or recorded its screen.
@@ -27,7 +27,7 @@ pub enum ScreenSource {
 pub struct ScreenFrame {
     /// View of the screen; [`PlayerScreen::stamp_in`](crate::PlayerScreen::stamp_in) takes it.
     pub view: RecordedView,
-    /// How its view time is known.
+    /// Source of its view time.
     pub source: ScreenSource,
 }
 

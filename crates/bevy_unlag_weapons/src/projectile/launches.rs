@@ -90,3 +90,40 @@ impl LaunchView {
 /// Projectiles fired in the current tick.
 #[derive(Resource, Default, Debug)]
 pub(crate) struct PendingLaunches(pub Vec<PendingLaunch>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn view_of_a_flight_goes_on_from_the_one_that_was_validated() {
+        let fired = ViewTime::at(Tick(90));
+        let named = [StampOverride { target: NetId(4), from: Tick(86), ..default() }];
+        let limits = RewindLimits { max_distance: 3.0, ..default() };
+        let validated = QueryView {
+            overrides: &named,
+            bases: Some(ViewTime::at(Tick(95))),
+            queued_ticks: 2,
+            round_trip: Some(Duration::from_millis(80)),
+            limits: Some(&limits),
+            ..QueryView::from(fired)
+        };
+        let view = LaunchView::of(Some(&validated));
+        assert!(!view.sent);
+        for (now, queued_ticks) in [(Tick(100), 2), (Tick(101), 0)] {
+            let later = view.view(fired, Tick(100), now);
+            assert_eq!((later.time, later.bases, later.queued_ticks), (fired, validated.bases, queued_ticks));
+            assert_eq!((later.overrides, later.round_trip), (&named[..], validated.round_trip));
+            assert_eq!(later.limits.map(|limits| limits.max_distance), Some(3.0));
+        }
+    }
+
+    #[test]
+    fn base_times_of_a_clamped_view_move_with_it() {
+        let (requested, clamped) = (ViewTime::at(Tick(60)), ViewTime::at(Tick(64)));
+        let validated = QueryView { bases: Some(ViewTime::at(Tick(66))), ..QueryView::from(requested) };
+        let later = LaunchView::of(Some(&validated)).view(clamped, Tick(70), Tick(70));
+        assert_eq!(later.time, requested);
+        assert_eq!(later.bases, Some(ViewTime::at(Tick(62))));
+    }
+}

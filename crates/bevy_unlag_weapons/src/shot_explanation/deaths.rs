@@ -37,7 +37,7 @@ pub struct DeathExplained {
     pub victim: Entity,
     /// The shooter.
     pub shooter: Entity,
-    /// Why the shot counted.
+    /// Reason for which the shot counted.
     pub explanation: ShotExplanation,
 }
 

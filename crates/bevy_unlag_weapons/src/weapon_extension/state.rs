@@ -331,7 +331,14 @@ mod tests {
             slots: [WeaponSlot { weapon: Some(WeaponId(63)), magazine: 1_023, reserve: 1 }; SLOTS],
             ..rests
         };
-        for (state, most) in [(rests, 130), (busy, 400)] {
+        let mut states = vec![(rests, 130), (busy, 400)];
+        // One value alone is enough for a weapon that does not rest.
+        let burst = WeaponState { burst: 1, ..rests };
+        let pattern = WeaponState { recoil_index: 1, ..rests };
+        let fired = WeaponState { since: 7, ..rests };
+        let kicked = WeaponState { recoil: [0, 1], ..rests };
+        states.extend([burst, pattern, fired, kicked].map(|state| (state, 190)));
+        for (state, most) in states {
             let mut w = BitWriter::default();
             state.write(&mut w);
             assert!(w.len_bits() <= most, "{}", w.len_bits());

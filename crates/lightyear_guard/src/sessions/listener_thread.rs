@@ -27,7 +27,7 @@ pub(super) struct NewSession {
     pub mtu: Option<usize>,
 }
 
-/// What the listeners of a server share with the app.
+/// State that the listeners of a server share with the app.
 #[derive(Clone, Default)]
 pub(super) struct ListenerShared {
     pub half_open: HalfOpenSessions,

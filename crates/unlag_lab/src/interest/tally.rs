@@ -1,4 +1,4 @@
-//! What a server has asked its level, and what it concealed, over all ticks.
+//! Sums of a server's questions to its level, and of what it concealed, over all ticks.
 
 use bevy_unlag::net::{HiddenPawns, InterestStats, InterestSystems};
 

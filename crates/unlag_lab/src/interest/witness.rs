@@ -1,4 +1,4 @@
-//! What a client's player could see and what its machine knew, in every frame.
+//! Record of what a client's player could see and what its machine knew, in every frame.
 
 use std::{
     collections::VecDeque,

@@ -11,6 +11,10 @@ use crate::prelude::*;
 /// Number of honest players.
 const HONEST: usize = 15;
 
+/// Copies of each packet that a client may send without being refused: 64 packets a second, seven times, are fewer than
+/// `IngressLimits::packets_per_second`.
+const ALLOWED_COPIES: usize = 7;
+
 /// Number of times a client sends each packet; 1 for an honest client.
 #[derive(Resource)]
 struct PacketCopies(usize);
@@ -57,13 +61,14 @@ impl Period {
     }
 }
 
-/// Measures a match in which one of 16 clients sends 20 times its packets until it is kicked, several times.
+/// Measures a match in which one of 16 clients sends as many packets as the limits let pass, and then 20 times its
+/// packets until it is kicked, several times.
 pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> Result<(), String> {
     let rounds = options.extent(2, 8);
     let mut crowd = LoadSession::new(64, false, options.seed)?;
     crowd.fill(HONEST, link)?;
     crowd.run(3.0)?;
-    let (mut quiet, mut flooded) = (Period::default(), Period::default());
+    let (mut quiet, mut allowed, mut flooded) = (Period::default(), Period::default(), Period::default());
     for _ in 0..rounds {
         crowd.join(link)?;
         let newest = crowd.clients.last_mut().ok_or("there is no client")?;
@@ -75,9 +80,13 @@ pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> 
         crowd.run(1.0)?;
         let there = crowd.server.state()?;
         quiet.watch(&mut crowd, 3.0)?;
-        if let Some(newest) = crowd.clients.last_mut() {
-            newest.insert_resource(PacketCopies(20));
+        send_more(&mut crowd, ALLOWED_COPIES);
+        allowed.watch(&mut crowd, 3.0)?;
+        let after = crowd.server.state()?;
+        if (after.kicked, after.refused) != (there.kicked, there.refused) {
+            return Err("the server refuses packets that its limits allow".to_owned());
         }
+        send_more(&mut crowd, 20);
         // Until the client is kicked.
         while crowd.server.state()?.kicked == there.kicked {
             flooded.watch(&mut crowd, 0.25)?;
@@ -90,11 +99,20 @@ pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> 
         crowd.clients.pop();
     }
     let playing = (0..HONEST).filter(|client| crowd.is_playing(*client)).count();
+    figures.add("allowed_p99_ms", p99(&allowed.frames))?;
+    figures.add("allowed_p99_delta_ms", p99(&allowed.frames) - p99(&quiet.frames))?;
     figures.add("flood_p99_delta_ms", p99(&flooded.frames) - p99(&quiet.frames))?;
     figures.add("flood_p99_before_ms", p99(&quiet.frames))?;
     figures.add("flood_corrections_per_min", flooded.rate())?;
     figures.add("flood_corrections_per_min_before", quiet.rate())?;
     figures.add("flood_dropped", (HONEST - playing) as f64)
+}
+
+/// Makes the newest client send each packet so many times.
+fn send_more(crowd: &mut LoadSession, copies: usize) {
+    if let Some(newest) = crowd.clients.last_mut() {
+        newest.insert_resource(PacketCopies(copies));
+    }
 }
 
 /// Sends 10,000 datagrams per second from up to 10,000 ports to a server with 16 players.

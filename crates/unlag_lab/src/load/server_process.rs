@@ -17,7 +17,7 @@ pub struct ServerProcess {
     listening: Listening,
 }
 
-/// Where a server process listens.
+/// Addresses on which a server process listens.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Listening {
     /// UDP port.

@@ -1,8 +1,10 @@
 //! Client and server whose arithmetic rounds differently: clients in a process in which the C library's variants with
-//! fused multiply-add (FMA) are masked, as on a processor without them.
+//! fused multiply-add (FMA) are masked, as on a processor without them, or with the maths functions of another library.
 
 mod clients;
 mod process;
+
+use std::path::Path;
 
 use bevy::tasks::{ComputeTaskPool, TaskPoolBuilder};
 use bevy_unlag_testkit::traces;
@@ -22,9 +24,11 @@ const JOINING: u32 = 20;
 
 /// Difference between the arithmetic of the clients and that of the server.
 #[derive(Clone, Copy, PartialEq)]
-enum Difference {
+enum Difference<'a> {
     /// The C library's FMA variants are masked.
     MaskedFma,
+    /// The maths functions are those of this shared library.
+    Library(&'a Path),
     /// Each tick adds one unit in the last place to each coordinate of the own pawn.
     OneUlp,
 }
@@ -66,7 +70,7 @@ impl Session {
             link: LINK.to_owned(),
             one_ulp: difference == Difference::OneUlp,
         };
-        let clients = ClientProcess::start(&args, difference == Difference::MaskedFma)?;
+        let clients = ClientProcess::start(&args, difference)?;
         let mut this = Self { server, clients, frames: 0, ticks: 0 };
         for _ in 0..JOINING * 10 {
             // No faster than the wall clock: netcode's timeout is in simulated time, the socket is not.
@@ -130,36 +134,45 @@ fn play(difference: Difference, (tour, fight): (f64, f64), seed: u64) -> Result<
 }
 
 /// Adds what a client sees whose maths library rounds differently from the server's, and the control in which each tick
-/// adds one unit in the last place.
+/// adds one unit in the last place. `library` is a further maths library.
 ///
 /// # Errors
 /// Returns a message if the other process cannot be started or cannot join.
-pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let matches = [
-        (Difference::MaskedFma, options.extent((20.0, 40.0), (600.0, 600.0))),
+pub fn measure(options: &Options, library: Option<&Path>, figures: &mut Figures) -> Result<(), String> {
+    let seconds = options.extent((20.0, 40.0), (600.0, 600.0));
+    let mut matches = vec![
+        (Difference::MaskedFma, seconds),
         (Difference::OneUlp, options.extent((120.0, 0.0), (600.0, 0.0))),
     ];
+    matches.extend(library.map(|file| (Difference::Library(file), seconds)));
     let play_one =
         |(difference, seconds): &(Difference, (f64, f64))| play(*difference, *seconds, options.seed);
     let played = in_parallel(&matches, play_one, |_| Ok(()))?;
-    let [masked, perturbed] = &played[..] else { return Err("a match is missing".to_owned()) };
-
-    let own = clients::maths_results();
-    let differing = own.iter().zip(&masked.report.maths).filter(|(own, other)| own != other).count();
-    let (results, note) = (own.len() as u64, "results of libm functions");
-    figures.add_counted("control_other_libm_differing_results", differing as f64, results, note)?;
-
-    let note = "moves compared";
-    figures.add_counted("owner_error_max_cm_other_libm", masked.error * 100.0, masked.compared, note)?;
-    let Report { corrections, server_changes, shots, .. } = &masked.report;
-    let note = format!("moves of {CLIENTS} players, {server_changes} changes by the server");
-    figures.add_counted("corrections_other_libm", *corrections as f64, masked.moves, note)?;
-    let agreement = shots.tally().agreement().unwrap_or(f64::NAN);
-    let note = format!("drawn hits, {} confirmed, {} rounds", shots.confirmed, shots.shots);
-    figures.add_counted("agreement_other_libm", agreement, shots.drawn, note)?;
-
+    let [masked, perturbed, further @ ..] = &played[..] else { return Err("a match is missing".to_owned()) };
+    add(figures, "other_libm", masked)?;
+    for played in further {
+        add(figures, "given_libm", played)?;
+    }
     let (error, note) = (perturbed.error * 100.0, "moves compared");
     figures.add_counted("control_owner_error_max_cm_one_ulp", error, perturbed.compared, note)?;
     let (corrections, note) = (perturbed.report.corrections, format!("moves of {CLIENTS} players"));
     figures.add_counted("control_corrections_one_ulp", corrections as f64, perturbed.moves, note)
+}
+
+/// Adds the figures of clients with another maths library.
+fn add(figures: &mut Figures, name: &str, played: &Played) -> Result<(), String> {
+    let own = clients::maths_results();
+    let differing = own.iter().zip(&played.report.maths).filter(|(own, other)| own != other).count();
+    let (results, note) = (own.len() as u64, "results of libm functions");
+    figures.add_counted(format!("control_{name}_differing_results"), differing as f64, results, note)?;
+
+    let note = "moves compared";
+    let key = format!("owner_error_max_cm_{name}");
+    figures.add_counted(key, played.error * 100.0, played.compared, note)?;
+    let Report { corrections, server_changes, shots, .. } = &played.report;
+    let note = format!("moves of {CLIENTS} players, {server_changes} changes by the server");
+    figures.add_counted(format!("corrections_{name}"), *corrections as f64, played.moves, note)?;
+    let agreement = shots.tally().agreement().unwrap_or(f64::NAN);
+    let note = format!("drawn hits, {} confirmed, {} rounds", shots.confirmed, shots.shots);
+    figures.add_counted(format!("agreement_{name}"), agreement, shots.drawn, note)
 }

@@ -15,7 +15,7 @@ const STRETCH: u32 = 48;
 /// Ticks at the start of a stretch that do not count: starting a file is no part of a tick's usual work.
 const SETTLING: u32 = 6;
 
-/// What happens in every second stretch.
+/// Work that is added in every second stretch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// A file is recorded.

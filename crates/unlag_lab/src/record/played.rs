@@ -25,7 +25,7 @@ pub struct Played {
     pub seconds: f64,
     /// Bytes of the messages that the server sent to the clients meanwhile.
     sent_bytes: u64,
-    /// What each client drew, and its own recording of it.
+    /// Poses that each client drew, and its own recording of them.
     pub screens: Vec<(DrawnPoses, Vec<u8>)>,
 }
 

@@ -14,7 +14,7 @@ use crate::prelude::*;
 /// Bits of a pose that a screen draws.
 type PoseBits = [u32; 8];
 
-/// What one client drew: the poses of other pawns by the view time of the frame.
+/// Poses of other pawns that one client drew, by the view time of the frame.
 #[derive(Resource, Default)]
 pub struct DrawnPoses(HashMap<ViewTime, Vec<(NetId, ViewStamp, PoseBits)>>);
 

@@ -17,7 +17,7 @@ use crate::prelude::*;
 struct ReplayServer {
     app: App,
     pawns: HashMap<NetId, Entity>,
-    /// What each player was sent.
+    /// Updates that each player was sent.
     sent: HashMap<PlayerNumber, SentSnapshots>,
     roster: Roster,
     tick_seconds: f32,

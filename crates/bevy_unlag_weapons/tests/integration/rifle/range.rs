@@ -34,6 +34,12 @@ pub struct ShotRecord {
     pub rounds: Vec<FireInput>,
 }
 
+impl ShotRecord {
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
 pub struct Range {
     pub app: App,
     pub shooter: Entity,

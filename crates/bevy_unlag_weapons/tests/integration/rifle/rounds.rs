@@ -43,7 +43,13 @@ fn dead_shooter_does_not_fire_and_is_refused_after_the_trade_window() {
     let world = range.app.world_mut();
     let mut state = world.get_mut::<ExtendedState<CapsuleState, WeaponState>>(shooter).expect("a state");
     state.body.alive = false;
+    // A shot of a client that does not know of its death yet, 18 of 32 ticks after it.
+    range.hold(false, 10);
+    let fire = range.round(EYE, Vec3::NEG_Z);
+    assert_eq!(range.expect_verdict_of(fire), hit(HitGroup::Body));
+
     range.hold(false, 40);
+    range.app.world_mut().resource_mut::<ShotRecord>().clear();
     let seen = range.hold(true, 3);
     assert!(seen.fired.is_empty() && seen.verdicts.is_empty(), "the trigger of a dead pawn does nothing");
 

@@ -1,24 +1,33 @@
 //! Handle of the process with the clients: starts it and exchanges commands over its standard input and output.
 
-use super::clients::{ClientArgs, Moves, Report};
+use super::{
+    Difference,
+    clients::{ClientArgs, Moves, Report},
+};
 use crate::lab_process::LabProcess;
 
 /// Variable by which glibc is told to use no FMA variants. Other C libraries ignore it.
 const TUNABLES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA4");
 
+/// Variable by which the system's loader takes functions from another library first.
+const PRELOAD: &str = "LD_PRELOAD";
+
 /// Clients in a process of their own that run one frame per command.
 pub struct ClientProcess(LabProcess);
 
 impl ClientProcess {
-    /// Starts the process, if asked for without the C library's FMA variants. The clients start to connect.
+    /// Starts the process with a difference between its arithmetic and that of the server. The clients start to
+    /// connect.
     ///
     /// # Errors
     /// Returns a message if the process does not start.
-    pub fn start(args: &ClientArgs, mask_fma: bool) -> Result<Self, String> {
+    pub fn start(args: &ClientArgs, difference: Difference) -> Result<Self, String> {
         let process = LabProcess::start("the clients' process", |command| {
             command.args(args.to_command_line());
-            if mask_fma {
-                command.env(TUNABLES.0, TUNABLES.1);
+            match difference {
+                Difference::MaskedFma => drop(command.env(TUNABLES.0, TUNABLES.1)),
+                Difference::Library(file) => drop(command.env(PRELOAD, file)),
+                Difference::OneUlp => (),
             }
         });
         process.map(Self)

@@ -18,15 +18,18 @@ pub enum Habit {
     /// All of these, plus crouching and running straight ahead, across the whole arena. Each of its stair
     /// steps is 25 cm, climbed within one move.
     Mixed,
+    /// The same on the part of the arena without obstacles.
+    MixedFlat,
 }
 
 impl Habit {
     /// All habits with their names in JSON keys.
-    pub const ALL: [(Self, &str); 4] = [
+    pub const ALL: [(Self, &str); 5] = [
         (Self::Strafing, "strafing"),
         (Self::StopStart, "stopstart"),
         (Self::Jumping, "jumping"),
         (Self::Mixed, "mixed"),
+        (Self::MixedFlat, "mixed_flat"),
     ];
 }
 
@@ -63,15 +66,18 @@ impl HabitScript {
         let ways = [Vec2::Y, Vec2::new(side, 0.0), Vec2::new(side, 1.0), Vec2::new(side, -1.0)];
         let way = ways[rng.random_range(0..ways.len())];
         self.turn = rng.random_range(-2.0..2.0);
-        self.crouch = self.habit == Habit::Mixed && rng.random_bool(0.1);
+        let is_mixed = matches!(self.habit, Habit::Mixed | Habit::MixedFlat);
+        self.crouch = is_mixed && rng.random_bool(0.1);
         (self.axes, self.next) = match self.habit {
             Habit::Strafing => (Vec2::new(-self.axes.x.signum(), 0.0), rng.random_range(16..45)),
             Habit::StopStart if self.axes == Vec2::ZERO => (way, rng.random_range(16..64)),
             Habit::StopStart => (Vec2::ZERO, rng.random_range(16..64)),
             Habit::Jumping => (way, rng.random_range(26..64)),
-            Habit::Mixed => (if rng.random_bool(0.2) { Vec2::ZERO } else { way }, rng.random_range(13..64)),
+            Habit::Mixed | Habit::MixedFlat => {
+                (if rng.random_bool(0.2) { Vec2::ZERO } else { way }, rng.random_range(13..64))
+            }
         };
-        if self.habit == Habit::Jumping || self.habit == Habit::Mixed && rng.random_bool(0.3) {
+        if self.habit == Habit::Jumping || is_mixed && rng.random_bool(0.3) {
             self.jump = 6;
         }
     }
