@@ -84,6 +84,12 @@ impl MetricsPlugin {
     }
 }
 
+/// Measures the system sets, also for the watchdog.
+pub(crate) fn measure_sets(app: &mut App, health: &ServerHealth) {
+    set_times::plugin(app);
+    health.name_sections(set_times::section_names);
+}
+
 impl Plugin for MetricsPlugin {
     fn build(&self, app: &mut App) {
         if !app.is_plugin_added::<ServerLifeCyclePlugin>() {
@@ -94,9 +100,7 @@ impl Plugin for MetricsPlugin {
         }
         event_counts::plugin(app);
         move_counts::plugin(app);
-        set_times::plugin(app);
         let health = app.world().resource::<ServerHealth>().clone();
-        health.name_sections(set_times::section_names);
         let pages = Arc::new(Pages::new(health));
         let served = Arc::downgrade(&pages);
         app.insert_resource(Publisher { pages, last: None }).add_systems(Last, publish.run_if(is_due));

@@ -56,7 +56,7 @@ pub struct ServerHealth {
     stall: Arc<AtomicUsize>,
     /// 0, or the number of the measured section that was running, counted from 1.
     section: Arc<AtomicUsize>,
-    /// Names of the measured sections, by their numbers. Empty without metrics.
+    /// Names of the measured sections, by their numbers. Empty without the feature `metrics`.
     section_names: Arc<OnceLock<SectionNames>>,
 }
 
@@ -79,7 +79,7 @@ impl ServerHealth {
     /// Tells how the sections are called whose beginning [`Heart`] notes.
     #[cfg(feature = "metrics")]
     pub(crate) fn name_sections(&self, names: SectionNames) {
-        // Metrics are added once.
+        // The watchdog is added once.
         let _ = self.section_names.set(names);
     }
 
@@ -107,9 +107,9 @@ impl ServerHealth {
 }
 
 /// Watches the updates of the app from a thread of its own. After [`WatchdogConfig::limit`] without one, an error in
-/// the log names the schedule and, with metrics, the system set that is running; [`ServerHealth`] is false until the
-/// next update. The time in which the whole process was stopped does not count. Costs seven empty schedules in each
-/// update.
+/// the log names the schedule and, with the feature `metrics`, the system set that is running, and a warning how long
+/// it took once updates go on; [`ServerHealth`] is false until then. The time in which the whole process was stopped
+/// does not count. Costs seven empty schedules in each update and, with the feature `metrics`, a time stamp at each set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WatchdogPlugin;
 
@@ -123,6 +123,8 @@ impl Plugin for WatchdogPlugin {
             .register_type::<ServerHealth>()
             .add_systems(First, beat);
         add_markers(app, &heart);
+        #[cfg(feature = "metrics")]
+        crate::metrics::measure_sets(app, &health);
         let watched = Arc::downgrade(&heart.0);
         let thread = thread::Builder::new().name("watchdog".to_owned());
         if let Err(error) = thread.spawn(move || watch(&watched, &health)) {
@@ -196,8 +198,9 @@ fn watch(heart: &Weak<Heartbeat>, health: &ServerHealth) {
         let newest = heart.beats.load(Ordering::Relaxed);
         if newest != beats || newest == 0 {
             if let Some(place) = health.stalled_in() {
+                let (set, after) = (health.stalled_set(), health.stalled_after());
                 health.stall.store(0, Ordering::Relaxed);
-                warn!(target: LOG, place, seconds = tenths(silent), "updates go on after a stall");
+                warn!(target: LOG, place, set, after, seconds = tenths(silent), "updates go on after a stall");
             }
             (beats, silent) = (newest, Duration::ZERO);
             continue;
