@@ -72,7 +72,8 @@ impl fmt::Display for MatchEnd {
 pub(crate) fn no_answer(server: SocketAddr, has_token: bool) -> MatchEnd {
     let port = server.port();
     let is_here = server.ip().is_loopback();
-    let other_family = if server.is_ipv6() { "; if it listens on IPv4 alone, use its IPv4 address" } else { "" };
+    let other_family =
+        if server.is_ipv6() { "; if it listens on IPv4 alone, use its IPv4 address" } else { "" };
     EndReason::NoAnswer.because(if cfg!(target_family = "wasm") {
         let other = if has_token {
             "it has another key than the link's token, or the token has expired; ask for a new link"

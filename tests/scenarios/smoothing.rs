@@ -129,7 +129,7 @@ fn bursts_of_8_lost_packets_on_average_freeze_fewer_than_1_in_20_for_150_ms() {
     }
     let long = all.freezes.iter().filter(|time| **time >= 0.15).count();
     println!("Bursty: {bursts} bursts, {long} of 150 ms and more; {all}");
-    // One burst in thirty is longer than half a second, and no client can know the missing motion.
+    // One burst in a hundred is longer than half a second, and no client can know the missing motion.
     assert!(bursts > 50 && long as u64 * 20 < bursts, "{long} long freezes in {bursts} bursts: {all}");
     assert!(quantile(&all.steps, 0.99) < 0.08, "{all}");
 }

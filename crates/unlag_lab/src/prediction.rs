@@ -109,8 +109,8 @@ fn add_clocks(figures: &mut Figures, options: &Options) -> Result<(), String> {
     let little = fast_clocks::fast_clock(1.04, 60.0, options.seed)?;
     figures.add("speedhack_104_flagged_s", little.flagged.unwrap_or(60.0))?;
     let honest = fast_clocks::measure_honest_clocks(options.extent(1.0 / 6.0, 10.0), options.seed)?;
-    let note = format!("{} of {} moves withheld", honest.withheld, honest.moves);
-    figures.add_noted("honest_flags_10h", honest.flags as f64, note)
+    let note = format!("moves, {} of them withheld", honest.withheld);
+    figures.add_counted("honest_flags_10h", honest.flags as f64, honest.moves, note)
 }
 
 fn add_late(figures: &mut Figures, options: &Options) -> Result<(), String> {

@@ -52,18 +52,42 @@ fn note_truth(
     }
 }
 
-/// Rockets as the bystander's screen drew them: its own moment, the shot, the position and the seconds since the frame
-/// before.
+/// A rocket as the bystander's screen drew it.
+struct DrawnRocket {
+    /// Moment of the own pawn on the screen.
+    now: ViewTime,
+    shot: Tick,
+    position: Vec3,
+    /// Position of the bystander.
+    own: Vec3,
+    /// Seconds since the frame before.
+    seconds: f32,
+}
+
 #[derive(Resource, Default)]
-struct Drawn(Vec<(ViewTime, Tick, Vec3, f32)>);
+struct Drawn(Vec<DrawnRocket>);
 
 fn note_drawn(
     (tick, fixed, time): (Res<CurrentTick>, Res<Time<Fixed>>, Res<Time>),
     flying: Query<&DrawnProjectile>,
+    own: Query<&Transform, With<LocalControl>>,
     mut drawn: ResMut<Drawn>,
 ) {
-    let now = tick.frame_time(&fixed);
-    drawn.0.extend(flying.iter().map(|rocket| (now, rocket.shot, rocket.position, time.delta_secs())));
+    let (now, seconds) = (tick.frame_time(&fixed), time.delta_secs());
+    let Ok(own) = own.single().map(|own| own.translation) else { return };
+    drawn.0.extend(flying.iter().map(|rocket| DrawnRocket {
+        now,
+        shot: rocket.shot,
+        position: rocket.position,
+        own,
+        seconds,
+    }));
+}
+
+/// Runs towards the shooter and back, two metres each way.
+fn dodge(tick: Res<CurrentTick>, mut own: Query<&mut MoveInput<Soldier>, With<LocalControl>>) {
+    let way = if tick.0.0 / 24 % 2 == 0 { Vec2::Y } else { Vec2::NEG_Y };
+    own.iter_mut().for_each(|mut input| input.0.body.set_axes(way));
 }
 
 /// Errors in centimetres, and the largest drawn speed relative to the rocket's.
@@ -72,7 +96,8 @@ struct Dodged {
     fastest: f64,
 }
 
-fn play(round_trip: u64, others: ProjectileTime, shots: usize, seed: u64) -> Result<Dodged, String> {
+/// Plays over a link. If it loses packets, the bystander moves.
+fn play(link: LinkConditions, others: ProjectileTime, shots: usize, seed: u64) -> Result<Dodged, String> {
     let mut server = headless_app();
     server
         .add_plugins((UnlagServerPlugins::default(), level))
@@ -92,12 +117,10 @@ fn play(round_trip: u64, others: ProjectileTime, shots: usize, seed: u64) -> Res
             .insert_resource(ProjectileDisplay { others, ..default() })
             .init_resource::<Drawn>()
             .add_systems(Last, note_drawn);
-        let conditions = LinkConditions {
-            latency: Duration::from_millis(round_trip / 2),
-            jitter: Duration::from_millis(3),
-            ..LinkConditions::PERFECT
-        };
-        let sim = NetSim::new(seed + index).with(conditions);
+        if index == 1 && link.loss > 0.0 {
+            client.add_systems(FixedUpdate, dodge.after(MoveSystems::Sample).before(MoveSystems::Extend));
+        }
+        let sim = NetSim::new(seed + index).with(link);
         game.join_over(client, sim).map_err(|e| format!("a player cannot join: {e}"))?;
         game.run(Duration::from_secs(3));
     }
@@ -125,22 +148,33 @@ fn compare(game: &SteppedApps, shots: usize) -> Result<Dodged, String> {
         // Without gravity it flies straight ahead.
         let (from, velocity) = Trajectory::new(launch, &rocket(), tick_seconds).at(0.0);
         let mut last: Option<Vec3> = None;
-        for (now, _, position, seconds) in drawn.iter().filter(|(_, shot, ..)| *shot == launch.shot) {
-            if let Some(last) = last.filter(|_| *seconds > 1e-4) {
+        for rocket in drawn.iter().filter(|rocket| rocket.shot == launch.shot) {
+            let DrawnRocket { now, position, own, seconds, .. } = *rocket;
+            if let Some(last) = last.filter(|_| seconds > 1e-4) {
                 let speed = position.distance(last) / seconds / SPEED;
                 dodged.fastest = dodged.fastest.max(f64::from(speed));
             }
-            last = Some(*position);
+            last = Some(position);
             let Some(run) = truth.runs.get(&now.tick) else { continue };
             let server_time = ViewTime { tick: *run, fraction: now.fraction };
             let age = server_time.since(launch.time) as f64 / SUB_TICKS as f64;
             let there = from + velocity * (age as f32 * tick_seconds);
-            if age > 0.0 && there.distance(PLACES[1] + Vec3::Y) < NEAR {
-                dodged.errors.push(f64::from(there.distance(*position)) * 100.0);
+            if age > 0.0 && there.distance(own + Vec3::Y) < NEAR {
+                dodged.errors.push(f64::from(there.distance(position)) * 100.0);
             }
         }
     }
     Ok(dodged)
+}
+
+/// Returns conditions of a round trip and a jitter in milliseconds, and a share of lost packets.
+fn link(round_trip: u64, jitter: u64, loss: f32) -> LinkConditions {
+    LinkConditions {
+        latency: Duration::from_millis(round_trip / 2),
+        jitter: Duration::from_millis(jitter),
+        loss,
+        ..LinkConditions::PERFECT
+    }
 }
 
 /// Adds how far drawn rockets are from the server's, drawn at the server's present and on the screen's time.
@@ -154,7 +188,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         modes.iter().flat_map(|mode| ROUND_TRIPS.map(|round_trip| (*mode, round_trip))).collect();
     let played = in_parallel(
         &matches,
-        |((_, others), round_trip)| play(*round_trip, *others, shots, options.seed),
+        |((_, others), round_trip)| play(link(*round_trip, 3, 0.0), *others, shots, options.seed),
         |_| Ok(()),
     )?;
     let mut worst = [0.0f64; 2];
@@ -177,5 +211,9 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let note = format!("frames near the bystander of {rockets} rockets");
     figures.add_counted("rocket_error_cm_present", worst[0], frames[0], &note)?;
     figures.add_counted("control_rocket_error_cm_screen", worst[1], frames[1], note)?;
-    figures.add_counted("rocket_hand_over_speed_ratio", fastest, rockets as u64, "rockets")
+    figures.add_counted("rocket_hand_over_speed_ratio", fastest, rockets as u64, "rockets")?;
+    let moving = play(link(100, 10, 0.02), ProjectileTime::ServerPresent, shots, options.seed)?;
+    let most = moving.errors.iter().copied().fold(f64::NAN, f64::max);
+    let note = format!("frames near a bystander that moves, of {shots} rockets");
+    figures.add_counted("rocket_error_cm_present_moving", most, moving.errors.len() as u64, note)
 }
