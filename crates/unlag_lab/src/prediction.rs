@@ -16,7 +16,7 @@ mod tick_script;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::agreement::owner_error;
 use crate::prelude::*;
@@ -27,26 +27,59 @@ pub use other_libm::{ClientArgs, run as run_clients};
 /// Numbers of characters in the scene of the correction.
 const CHARACTERS: [usize; 4] = [1, 16, 64, 256];
 
-/// A further maths library.
+/// Parts of the topic, and a further maths library.
 #[derive(Args, Clone, Debug)]
 pub struct PredictionArgs {
+    /// Measure this part alone. Can be repeated
+    #[arg(long, value_name = "PART")]
+    part: Vec<Part>,
     /// Also measure clients whose maths functions come from this shared library, such as one that .ci/libm builds
     #[arg(long, value_name = "FILE")]
     libm: Option<PathBuf>,
 }
 
+/// Part of the topic.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    /// Times of replays and of moves on the server.
+    Times,
+    /// Bytes of moves and rounds.
+    Bytes,
+    /// Error of the owner, and effect of uplink jitter.
+    Errors,
+    /// Gain and detection of fast clocks, and honest ones.
+    FastClocks,
+    /// Moves that run too late.
+    Late,
+    /// Agreement of players whose clock is slow or fast.
+    Agreement,
+    /// Deaths and respawns.
+    Respawns,
+    /// Gains of patterns of sending.
+    Cheats,
+    /// Other maths libraries.
+    Libm,
+}
+
 pub fn measure(options: &Options, args: &PredictionArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
     // Timings first, before the other measurements heat up the machine.
-    add_times(&mut figures, options)?;
-    add_bytes(&mut figures, options)?;
-    add_errors(&mut figures, options)?;
-    add_clocks(&mut figures, options)?;
-    add_late(&mut figures, options)?;
-    clock_agreement::measure(options, &mut figures)?;
-    respawns::measure(options, &mut figures)?;
-    cheat_gains::measure(options, &mut figures)?;
-    other_libm::measure(options, args.libm.as_deref(), &mut figures)?;
+    for part in Part::value_variants() {
+        if !args.part.is_empty() && !args.part.contains(part) {
+            continue;
+        }
+        match part {
+            Part::Times => add_times(&mut figures, options)?,
+            Part::Bytes => add_bytes(&mut figures, options)?,
+            Part::Errors => add_errors(&mut figures, options)?,
+            Part::FastClocks => add_clocks(&mut figures, options)?,
+            Part::Late => add_late(&mut figures, options)?,
+            Part::Agreement => clock_agreement::measure(options, &mut figures)?,
+            Part::Respawns => respawns::measure(options, &mut figures)?,
+            Part::Cheats => cheat_gains::measure(options, &mut figures)?,
+            Part::Libm => other_libm::measure(options, args.libm.as_deref(), &mut figures)?,
+        }
+    }
     Ok(figures)
 }
 

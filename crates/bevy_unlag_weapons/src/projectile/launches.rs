@@ -122,7 +122,8 @@ mod tests {
     fn base_times_of_a_clamped_view_move_with_it() {
         let (requested, clamped) = (ViewTime::at(Tick(60)), ViewTime::at(Tick(64)));
         let validated = QueryView { bases: Some(ViewTime::at(Tick(66))), ..QueryView::from(requested) };
-        let later = LaunchView::of(Some(&validated)).view(clamped, Tick(70), Tick(70));
+        let view = LaunchView::of(Some(&validated));
+        let later = view.view(clamped, Tick(70), Tick(70));
         assert_eq!(later.time, requested);
         assert_eq!(later.bases, Some(ViewTime::at(Tick(62))));
     }
