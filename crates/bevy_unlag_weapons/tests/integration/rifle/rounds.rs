@@ -46,7 +46,7 @@ fn dead_shooter_does_not_fire_and_is_refused_after_the_trade_window() {
     // A shot of a client that does not know of its death yet, 18 of 32 ticks after it.
     range.hold(false, 10);
     let fire = range.round(EYE, Vec3::NEG_Z);
-    assert_eq!(range.expect_verdict_of(fire), hit(HitGroup::Body));
+    assert_eq!(range.expect_verdict_of(fire), hit(HitGroup::Head));
 
     range.hold(false, 40);
     range.app.world_mut().resource_mut::<ShotRecord>().clear();
