@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stated mutations, and a random sample of mutants of four crates, all in one build and switched on one by one.
 
-usage: .ci/mutants run [CRATE...]    (which makes the copy of HEAD that this script changes)
+usage: .ci/mutants run [stated] [CRATE...]    (which makes the copy of HEAD that this script changes)
 
 cargo-mutants lists the mutants of a crate. They are sorted by name, shuffled by Python's generator with the seed SEED,
 and the first VIABLE that compile are the sample. Each becomes a branch on the environment variable UNLAG_MUTANT, so
@@ -35,9 +35,9 @@ PATIENCE = 5
 # Drawn before it is known which compile.
 CANDIDATES = 2 * VIABLE
 
-# Some crates alone, or all of them and the stated mutations.
-NAMED = sys.argv[2:]
-CRATES = NAMED or ["bevy_unlag_prediction", "bevy_unlag_smoothing", "bevy_unlag_rewind", "bevy_unlag_weapons"]
+# Some crates, "stated" for the stated mutations, or all of these.
+NAMED = sys.argv[2:] or ["stated", "bevy_unlag_prediction", "bevy_unlag_smoothing", "bevy_unlag_rewind", "bevy_unlag_weapons"]
+CRATES = [name for name in NAMED if name != "stated"]
 # Modules of tests/scenarios that touch a crate.
 SCENARIOS = {
     "bevy_unlag_prediction": "faults possession pushes platforms predicted_values correction teleport npcs ownership "
@@ -326,7 +326,7 @@ def prepare():
         return kept
     stated = [
         {"genre": "Stated", "file": f"crates/{file}", "text": text, "replacement": to, "tests": tests.split()}
-        for file, text, to, tests in ([] if NAMED else STATED)
+        for file, text, to, tests in (STATED if "stated" in NAMED else [])
     ]
     for mutant in stated:
         mutant["name"] = f"{mutant['file']}: {mutant['text']} to {mutant['replacement']!r}: {mutant['tests'][-1]}"
