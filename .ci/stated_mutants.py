@@ -177,8 +177,8 @@ STATED = [
     ),
     (
         "bevy_unlag_smoothing/src/published_path.rs",
-        "caught_up.iter().flat_map(|caught_up| &caught_up.0)",
-        "caught_up.iter().flat_map(|caught_up| &caught_up.0).take(0)",
+        "path.track.record_exactly(snapshot, velocity, sampler.tick_seconds);",
+        "",
         "bevy_unlag_smoothing bevy_unlag_smoothing late_moves_that_run_in_one_tick_are_drawn_where_they_led",
     ),
     (
