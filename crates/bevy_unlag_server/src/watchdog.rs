@@ -109,7 +109,7 @@ impl ServerHealth {
 /// Watches the updates of the app from a thread of its own. After [`WatchdogConfig::limit`] without one, an error in
 /// the log names the schedule and, with the feature `metrics`, the system set that is running, and a warning how long
 /// it took once updates go on; [`ServerHealth`] is false until then. The time in which the whole process was stopped
-/// does not count. Costs seven empty schedules in each update and, with the feature `metrics`, a time stamp at each set.
+/// does not count. Costs seven empty schedules in each update and, with the feature `metrics`, a time stamp a set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WatchdogPlugin;
 
