@@ -185,8 +185,7 @@ STATED = [
         "bevy_unlag_smoothing/src/published_path.rs",
         "with_own_gravity(snapshot, M::time_dilation(state), sampler)",
         "snapshot",
-        "bevy_unlag_smoothing bevy_unlag_smoothing "
-        "falling_pawns_are_extrapolated_with_the_gravity_of_their_own_time",
+        "bevy_unlag_smoothing integration first_update_of_a_fall_in_a_time_of_its_own_has_its_gravity",
     ),
     (
         "bevy_unlag_weapons/src/projectile/client/flight.rs",
