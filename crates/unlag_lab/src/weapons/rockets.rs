@@ -86,7 +86,7 @@ fn note_drawn(
 
 /// Runs towards the shooter and back, two metres each way.
 fn dodge(tick: Res<CurrentTick>, mut own: Query<&mut MoveInput<Soldier>, With<LocalControl>>) {
-    let way = if tick.0.0 / 24 % 2 == 0 { Vec2::Y } else { Vec2::NEG_Y };
+    let way = if (tick.0.0 / 24).is_multiple_of(2) { Vec2::Y } else { Vec2::NEG_Y };
     own.iter_mut().for_each(|mut input| input.0.body.set_axes(way));
 }
 
