@@ -81,8 +81,8 @@ fn sent_acceleration(rate: f32) -> Vec3 {
     update.snapshot.acceleration()
 }
 
-/// Fails without `with_own_gravity` in `based_snapshot`: until the next update, screens would let a slowed pawn fall four
-/// times as fast.
+/// Fails without `with_own_gravity` in `based_snapshot`: until the next update, screens would let a slowed pawn fall
+/// four times as fast.
 #[test]
 fn first_update_of_a_fall_in_a_time_of_its_own_has_its_gravity() {
     for (rate, gravity) in [(1.0, 0.0), (0.5, -2.45), (2.0, -39.2)] {
