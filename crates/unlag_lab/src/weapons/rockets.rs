@@ -96,6 +96,13 @@ struct Dodged {
     fastest: f64,
 }
 
+impl Dodged {
+    /// Returns the largest error, or NaN if no rocket was near.
+    fn largest_error(&self) -> f64 {
+        self.errors.iter().copied().fold(f64::NAN, f64::max)
+    }
+}
+
 /// Plays over a link. If it loses packets, the bystander moves.
 fn play(link: LinkConditions, others: ProjectileTime, shots: usize, seed: u64) -> Result<Dodged, String> {
     let mut server = headless_app();
@@ -195,7 +202,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let mut frames = [0_u64; 2];
     let mut fastest = 0.0f64;
     for (((name, others), round_trip), dodged) in matches.iter().zip(&played) {
-        let most = dodged.errors.iter().copied().fold(f64::NAN, f64::max);
+        let most = dodged.largest_error();
         let near = dodged.errors.len() as u64;
         let note = format!("frames near the bystander of {shots} rockets");
         figures.add_counted(format!("rocket_error_cm_{name}_{round_trip}ms"), most, near, note)?;
@@ -213,7 +220,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     figures.add_counted("control_rocket_error_cm_screen", worst[1], frames[1], note)?;
     figures.add_counted("rocket_hand_over_speed_ratio", fastest, rockets as u64, "rockets")?;
     let moving = play(link(100, 10, 0.02), ProjectileTime::ServerPresent, shots, options.seed)?;
-    let most = moving.errors.iter().copied().fold(f64::NAN, f64::max);
+    let most = moving.largest_error();
     let note = format!("frames near a bystander that moves, of {shots} rockets");
     figures.add_counted("rocket_error_cm_present_moving", most, moving.errors.len() as u64, note)
 }
