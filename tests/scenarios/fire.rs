@@ -95,6 +95,13 @@ pub(crate) struct ClientShotLog {
     pub verdicts: BTreeMap<u32, Vec<ShotResult>>,
 }
 
+impl ClientShotLog {
+    /// Returns the shots without an answer.
+    pub fn unanswered(&self) -> Vec<u32> {
+        self.fired.keys().copied().filter(|shot| !self.verdicts.contains_key(shot)).collect()
+    }
+}
+
 fn record_client_shots(
     mut shown: ResMut<ClientShotLog>,
     mut fired: MessageReader<ShotFired>,

@@ -131,10 +131,10 @@ fn assert_shots_answered(dark: f64, period: f64, timeout: f64) {
     let (mut fired, mut unanswered, mut missing, mut after) = (0, 0, 0, [0; 3]);
     for client in &game.clients {
         let log = client.world().resource::<ClientShotLog>();
+        unanswered += log.unanswered().len();
         for shot in log.fired.keys() {
             let answers = log.verdicts.get(shot).map_or(&[][..], |answers| answers);
             fired += 1;
-            unanswered += usize::from(answers.is_empty());
             missing += answers
                 .iter()
                 .filter(|answer| **answer == ShotResult::Refused(ShotRefusal::MissingMove))

@@ -297,8 +297,7 @@ impl Trial {
     pub fn assert_shots_answered(&self) {
         for (i, client) in self.game.clients.iter().enumerate() {
             let shown = client.world().resource::<ClientShotLog>();
-            let unanswered: Vec<_> =
-                shown.fired.keys().filter(|shot| !shown.verdicts.contains_key(*shot)).collect();
+            let unanswered = shown.unanswered();
             assert!(
                 unanswered.is_empty(),
                 "client {i} has no answer to {unanswered:?} of {}",
