@@ -142,6 +142,16 @@ mod tests {
     }
 
     #[test]
+    fn pellets_of_all_seeds_lie_within_the_cone() {
+        for seed in 0..=u16::MAX {
+            for pellet in 0..8 {
+                let length = pellet_offset(seed, pellet).length();
+                assert!(length > 0.0 && length <= 1.0, "{length} for seed {seed}, pellet {pellet}");
+            }
+        }
+    }
+
+    #[test]
     fn cone_keeps_its_half_angle_in_every_direction() {
         let half_angle = bevy_unlag_core::angle_to_units(0.1);
         for (yaw, pitch) in [(0.0, 0.0), (2.0, 1.4), (-3.0, -1.4)] {

@@ -150,6 +150,30 @@ fn head_is_not_hit_through_a_wall_or_a_door_by_any_query() {
 }
 
 #[test]
+fn head_beyond_a_step_on_the_screen_is_not_hit_through_a_wall() {
+    let (mut range, _) = spawn_scene();
+    let mut expect = |z: Option<f32>, expected: HitGroup| {
+        let wall = z.map(|z| range.wall(Vec3::new(3.0, 3.0, 0.02), Vec3::new(0.0, 1.0, z)));
+        range.run(2);
+        // It ends between the hand and whatever is behind it.
+        let ends = (Vec3::Y * 1.33, Vec3::new(0.0, 1.33, -5.2));
+        let step = move |query: DrawnQuery| {
+            let own = (&RewindFilter::default(), |_| None, 1.0);
+            query.cast_step(ends, (0.0, 1.0), 0.0, own)
+        };
+        let met = range.app.world_mut().run_system_once(step).expect("the query must run");
+        let group = met.map(|met| met.what.map(|hit| hit.group));
+        assert_eq!(group, Some(Ok(expected)), "a wall at {z:?}");
+        if let Some(wall) = wall {
+            range.app.world_mut().despawn(wall);
+        }
+    };
+    expect(None, HitGroup::Head);
+    expect(Some(-6.35), HitGroup::Head);
+    expect(Some(-5.4), HitGroup::Limb);
+}
+
+#[test]
 fn wall_penetrating_ray_hits_hand_and_head() {
     let (mut range, _) = spawn_scene();
     range.wall(Vec3::new(3.0, 3.0, 0.02), Vec3::new(0.0, 1.0, -5.4));
