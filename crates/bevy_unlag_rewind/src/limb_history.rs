@@ -206,6 +206,16 @@ mod tests {
     }
 
     #[test]
+    fn record_older_than_the_newest_is_ignored() {
+        let mut bones = BoneHistory::default();
+        for (tick, x) in [(4, 4.0), (8, 8.0), (6, 1_000.0)] {
+            record(&mut bones, tick, Isometry3d::from_translation(Vec3::X * x), false);
+        }
+        assert_eq!(at(&bones, 6.0), Some((3, 6.0)));
+        assert_eq!(at(&bones, 9.0), Some((3, 8.0)));
+    }
+
+    #[test]
     fn record_from_long_before_does_not_bend_the_curve() {
         let mut bones = BoneHistory::default();
         for (tick, x) in [(0, 1_000.0), (20, 0.0), (21, 0.0), (22, 0.0)] {

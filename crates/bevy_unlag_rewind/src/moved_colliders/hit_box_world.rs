@@ -225,6 +225,16 @@ mod tests {
     use crate::hit_box::{BodyBounds, HitBox};
 
     #[test]
+    fn nearer_hit_takes_precedence_and_at_equal_distance_the_lower_id() {
+        let hit = |distance, id| BoxHit { slot: 0, id: NetId(id), index: 0, distance };
+        let order = [hit(1.0, 9), hit(2.0, 3), hit(2.0, 4)];
+        for (first, second) in [(0, 1), (0, 2), (1, 2)] {
+            assert!(order[first].is_before(&order[second]));
+            assert!(!order[second].is_before(&order[first]));
+        }
+    }
+
+    #[test]
     fn ray_casts_agree_with_brute_force_after_colliders_moved() {
         let mut rng = SmallRng::seed_from_u64(3);
         let shapes = [Authored::cuboid(0.3, 0.1, 0.2), Authored::capsule_y(0.2, 0.05), Authored::ball(0.1)];

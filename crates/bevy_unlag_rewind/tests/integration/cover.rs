@@ -108,6 +108,19 @@ impl Corner {
 }
 
 #[test]
+fn wall_behind_a_target_is_no_cover() {
+    let mut corner = Corner::new();
+    let behind = (Collider::cuboid(20.0, 5.0, 0.001), Transform::from_xyz(0.0, 0.0, -11.0));
+    corner.app.world_mut().spawn(behind);
+    for _ in 0..40 {
+        corner.tick();
+    }
+    assert_eq!(corner.hidden_since, None);
+    let shot = corner.shoot(20.0, Some(RULE), EYE);
+    assert!(shot.is_ok(), "{shot:?}");
+}
+
+#[test]
 fn cover_denies_a_shot_exactly_when_grace_and_view_age_are_exceeded() {
     let mut corner = Corner::new();
     let (mut denied, mut allowed) = ([0; 3], [0; 3]);

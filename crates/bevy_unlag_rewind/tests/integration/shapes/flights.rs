@@ -125,6 +125,19 @@ fn projectile_flight_agrees_with_many_small_steps() {
 }
 
 #[test]
+fn ballistic_projectile_moves_by_its_velocity_and_its_gravity() {
+    let shell = Ballistic {
+        position: Vec3::new(1.0, 2.0, 3.0),
+        velocity: Vec3::new(10.0, 4.0, 0.0),
+        gravity: Vec3::NEG_Y * 8.0,
+    };
+    let later = shell.after(0.5);
+    assert_eq!(later.position, Vec3::new(6.0, 3.0, 3.0));
+    assert_eq!(later.velocity, Vec3::new(10.0, 0.0, 0.0));
+    assert_eq!(later.gravity, shell.gravity);
+}
+
+#[test]
 fn no_projectile_at_1000_metres_per_second_tunnels_through_a_20_cm_target() {
     let mut range = Range::new(0, true);
     let bounds = BodyBounds { radius: 0.2, low: -0.1, high: 0.1 };

@@ -134,6 +134,8 @@ fn non_finite_and_degenerate_queries_are_rejected_as_invalid() {
         assert_invalid(then.melee_arc(flat, &arc, &mut Vec::new()).err());
         let broken = Isometry3d { rotation: Quat::from_xyzw(f32::NAN, 0.0, 0.0, 1.0), ..default() };
         assert_invalid(then.melee_box(broken, Vec3::ONE, 1.0, &mut Vec::new()).err());
+        let thin = Vec3::new(0.1, 0.0, 0.1);
+        assert_invalid(then.melee_box(Isometry3d::IDENTITY, thin, 1.0, &mut Vec::new()).err());
         let nothing = MeleeArc { half_angle: f32::NAN, ..arc };
         assert_invalid(then.melee_arc(Isometry3d::IDENTITY, &nothing, &mut Vec::new()).err());
         // Zero size is odd, but valid.
