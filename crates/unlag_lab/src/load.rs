@@ -15,7 +15,7 @@ use crate::prelude::*;
 pub use load_session::LoadSession;
 pub use server::{ServeArgs, serve};
 pub use server_process::ServerProcess;
-pub use system_info::{cpu_time, pin_to_core, resident_bytes};
+pub use system_info::{cpu_time, pin_to_core, resident_bytes, thread_cpu_time};
 
 /// Selection of the load measurements.
 #[derive(Args, Clone, Debug)]

@@ -12,7 +12,7 @@ use lightyear_transport::plugin::TransportSystems;
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use super::*;
-use crate::{seconds, start};
+use crate::{captured_log::logged, seconds, start};
 
 #[derive(Resource, Default)]
 struct KickLog(Vec<Kicked>, Vec<KickReason>);
@@ -91,6 +91,23 @@ fn client_is_kicked_for_11_invalid_packets_at_once() {
         (1, 1),
         "the client must be kicked once"
     );
+}
+
+#[test]
+fn strikes_are_logged_when_they_begin_and_again_only_after_there_were_none() {
+    let lines = logged(|| {
+        let mut game = start_recorded(1);
+        let bytes = message(channel(&game.server, "ServerEventChannel"), Some(0), &[1, 2, 3]);
+        // The second packet finds strikes of the first one, the third finds none.
+        for pause in [0.1, 13.0, 0.1] {
+            send(&mut game.clients[0], &bytes);
+            game.run(seconds(pause));
+        }
+    });
+    let line = "WARN lightyear_guard::strikes: client has strikes client=1 address=127.0.0.1:1 strikes=10.0 \
+                limit=100.0 refusal=\"channel\"";
+    let strikes: Vec<_> = lines.iter().filter(|line| line.contains("lightyear_guard::strikes")).collect();
+    assert_eq!(strikes, [line, line], "{lines:#?}");
 }
 
 // Threat T3.

@@ -18,9 +18,6 @@ const MANY: u32 = 100;
 const WARM_UP_SECONDS: f32 = 5.0;
 /// Length in seconds beyond which a gap is an outage, to which playout does not adapt.
 const OUTAGE_SECONDS: f32 = 1.125;
-/// Seconds after a missing snapshot in which playout is a tick later, so that repeated updates are in time. Playout
-/// counts 60 s from the arrival after it, and is back a second later.
-const LOSS_SECONDS: f32 = 62.0;
 /// Minimum rate at which excess delay decreases, in 1/256 of a tick per tick; playout at 1.028 is faster.
 const MIN_RECOVERY: i64 = 4;
 /// Ticks without a packet that are counted as time without a new snapshot.
@@ -35,7 +32,6 @@ struct Durations {
     window: i32,
     warm_up: i32,
     outage: i32,
-    loss: i32,
 }
 
 impl Durations {
@@ -47,7 +43,6 @@ impl Durations {
             window: ticks(WINDOW_SECONDS),
             warm_up: ticks(WARM_UP_SECONDS),
             outage: ticks(OUTAGE_SECONDS),
-            loss: ticks(LOSS_SECONDS),
         }
     }
 }
@@ -93,8 +88,6 @@ pub(super) struct DownlinkEstimator {
     began: Tick,
     /// Gap that playout has to cover, in 1/256 of a tick; grows at once and shrinks slowly.
     covered: Option<i64>,
-    /// Move after the last missing snapshot.
-    missed_at: Option<Tick>,
     /// Gap of all windows that playout has to cover, in ticks. Most packets change none of them.
     needed: Option<i32>,
     pub(super) frames: FrameLengths,
@@ -144,14 +137,9 @@ impl DownlinkEstimator {
         {
             // Only as far as packets prove it: during a silence longer than a lost packet, the client may
             // have received the snapshot at once.
-            let spacing = new.since(old);
-            if self.spacing().is_some_and(|least| least > 1 && 2 * spacing >= 3 * least) {
-                self.missed_at = Some(packet.own);
-            }
             let silent = (passed - 1).min(MAX_SILENT_TICKS);
-            self.gap(before.own.offset(silent).since(old).clamp(-FAR, FAR), spacing);
+            self.gap(before.own.offset(silent).since(old).clamp(-FAR, FAR), new.since(old));
         }
-        self.missed_at = self.missed_at.filter(|missed| packet.own.since(*missed) <= self.durations.loss);
         let needed = self.needed.map(|gap| i64::from(gap) * SUB_TICKS);
         let kept = self.covered.map(|covered| covered - i64::from(passed) * MIN_RECOVERY);
         self.covered = kept.max(needed);
@@ -236,9 +224,7 @@ impl DownlinkEstimator {
             let age = newest.own.since(newest.last_received_snapshot?).clamp(-FAR, FAR);
             (age - self.least()? <= self.durations.outage).then_some(i64::from(age) * SUB_TICKS)
         });
-        // The reserve for updates that are sent twice, a tick apart.
-        let reserve = if self.missed_at.is_some() { SUB_TICKS } else { 0 };
-        self.covered.max(open).map(|covered| covered + reserve)
+        self.covered.max(open)
     }
 }
 
@@ -285,14 +271,12 @@ mod tests {
     #[test]
     fn repeated_losses_raise_the_covered_gap_and_are_forgotten_later() {
         let covered = |meter: &DownlinkEstimator| meter.covered().map_or(0, |gap| gap / SUB_TICKS);
-        // A tick of reserve for updates that are sent twice, for a minute after each loss.
         assert_eq!(covered(&meter(|_| false, 1_500, Tick(0))), 9);
-        assert_eq!(covered(&meter(|k| k == 300, 1_500, Tick(0))), 9 + 1, "one loss in sixteen seconds");
-        assert_eq!(covered(&meter(|k| k % 40 == 0, 1_500, Tick(0))), 12 + 1);
-        assert_eq!(covered(&meter(|k| k < 200 && k % 40 == 0, 3_000, Tick(0))), 9 + 1);
-        assert_eq!(covered(&meter(|k| k < 200 && k % 40 == 0, 6_000, Tick(0))), 9);
+        assert_eq!(covered(&meter(|k| k == 300, 1_500, Tick(0))), 9, "one loss in sixteen seconds");
+        assert_eq!(covered(&meter(|k| k % 40 == 0, 1_500, Tick(0))), 12);
+        assert_eq!(covered(&meter(|k| k < 200 && k % 40 == 0, 3_000, Tick(0))), 9);
         // An outage does not count as a gap.
-        assert_eq!(covered(&meter(|k| (300..340).contains(&k), 1_500, Tick(0))), 9 + 1);
+        assert_eq!(covered(&meter(|k| (300..340).contains(&k), 1_500, Tick(0))), 9);
     }
 
     #[test]
@@ -322,11 +306,10 @@ mod tests {
             }
             (meter.covered().map_or(0, |gap| gap / SUB_TICKS), meter.is_young())
         };
-        // A tick of reserve is in each of them.
-        assert_eq!(covered(100, 1.0 / 64.0), (17, false), "100 ticks are 1.6 s: an outage");
+        assert_eq!(covered(100, 1.0 / 64.0), (16, false), "100 ticks are 1.6 s: an outage");
         let (gap, is_young) = covered(100, 1.0 / 128.0);
         assert!(gap > 60 && is_young, "0.8 s are a gap, and 4.6 s are a short life: {gap}");
-        assert_eq!(covered(200, 1.0 / 128.0).0, 17, "1.6 s are an outage");
+        assert_eq!(covered(200, 1.0 / 128.0).0, 16, "1.6 s are an outage");
     }
 
     #[test]

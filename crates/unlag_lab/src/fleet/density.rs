@@ -2,8 +2,8 @@
 //! of a full match.
 //!
 //! Clients of so many matches need more than one core, so time stands still for the servers while the clients compute.
-//! In the time that counts, all server processes share one core by the system's own scheduler. They begin with ticks at
-//! random offsets and shift them as [`TickPhase`](bevy_unlag_server::TickPhase) does; the control does not.
+//! In the time that counts, all server processes share one core by the system's own scheduler. They begin with ticks and
+//! snapshots at random offsets and shift them as [`TickPhase`](bevy_unlag_server::TickPhase) does; the control does not.
 
 mod full_drain;
 mod paced_server;
@@ -22,7 +22,8 @@ use shared_core::SharedCore;
 /// Options of a server process.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct FleetServerArgs {
-    /// Run one tick per command, at this offset within it, in nanoseconds. Otherwise serve in real time.
+    /// Run one tick per command, at this offset within a snapshot interval, in nanoseconds. Otherwise serve in real
+    /// time.
     #[arg(long)]
     phase: Option<u64>,
     /// Leave the ticks at that offset, although the process has to wait for the core.
@@ -105,7 +106,8 @@ fn fill_core(options: &Options, figures: &mut Figures, is_fixed: bool) -> Result
     let mut rng = SmallRng::seed_from_u64(options.seed);
     // From this thread, because processes inherit the core of the thread that starts them.
     let most = counts.iter().copied().max().unwrap_or(0);
-    let start = |_| PacedServer::start(rng.random_range(0..TICK.as_nanos() as u64), is_fixed);
+    let interval = SimulationRate::default().snapshot_interval().as_nanos() as u64;
+    let start = |_| PacedServer::start(rng.random_range(0..interval), is_fixed);
     let servers = (0..most).map(start).collect::<Result<Vec<_>, _>>()?;
     let filled = Filled {
         starts: servers.len() as u64,

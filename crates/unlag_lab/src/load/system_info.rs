@@ -22,6 +22,17 @@ pub fn cpu_time() -> Duration {
     }
 }
 
+/// Returns the processor time of this thread; on systems without such a clock, the same as [`cpu_time`].
+pub fn thread_cpu_time() -> Duration {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+    }
+    #[cfg(not(unix))]
+    cpu_time()
+}
+
 /// Returns the resolution of [`cpu_time`], measured once. Some systems count in scheduler ticks of 10 ms.
 pub fn cpu_granularity() -> Duration {
     static STEP: OnceLock<Duration> = OnceLock::new();

@@ -113,7 +113,7 @@ fn faked_downlink_stalls_gain_at_most_the_maximum_playout() {
 }
 
 #[test]
-fn optimal_claims_gain_no_more_than_the_frame_allowance() {
+fn optimal_claims_gain_no_more_than_the_frame_allowance_and_a_tick() {
     let choosing = Setup { cheat: Cheat::Optimal, seconds: 120.0, ..Setup::default() };
     let strict = gain_of(
         choosing,
@@ -125,7 +125,8 @@ fn optimal_claims_gain_no_more_than_the_frame_allowance() {
     // A client that sends its moves in bursts counts as a slow machine, and moves like one.
     let bunched = gain_of(Setup { move_burst: (15, false), ..choosing }, &ViewValidationConfig::default());
     println!("strict {strict:?}\nusual {usual:?}\nsparse {sparse:?}\nbunched {bunched:?}");
-    assert!(usual.mean < 1.2 && usual.most < 8.0 && usual.hits < 30.0, "{usual:?}");
+    // With the tick for lost updates, on links without loss as well.
+    assert!(usual.mean < 1.7 && usual.most < 9.0 && usual.hits < 30.0, "{usual:?}");
     assert!(sparse.mean < 2.5 && sparse.most < 10.0 && sparse.hits < 50.0, "{sparse:?}");
     assert!(strict.hits < usual.hits && usual.hits < bunched.hits, "{strict:?} {bunched:?}");
     let most = ViewValidationConfig::default().max_frame_allowance.as_secs_f64() * 64.0 + 2.0;

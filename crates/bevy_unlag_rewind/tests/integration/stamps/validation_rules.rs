@@ -139,6 +139,21 @@ fn view_may_fall_behind_only_as_slowly_as_the_playout_delay_grows() {
     }
 }
 
+// A lost update does not show in acknowledgements if another one of the same message was sent twice.
+#[test]
+fn playout_that_waits_for_lost_updates_is_honest_although_acknowledgements_show_no_loss() {
+    let config = ViewValidationConfig::default();
+    // The age of the newest snapshot before the next one, and a tick and a frame within which the view lies.
+    let without = 5.0 + 1.0 + config.frame_allowance.as_secs_f64() * 64.0;
+    let error_of = |interval: u16, behind: f64| {
+        established_validator().validate(&ViewClaim { interval, ..claim(0, behind) }, &config).error
+    };
+    assert_eq!(error_of(3, without + 0.9), None);
+    assert_eq!(error_of(3, without + 1.1), Some(ViewTimeError::TooFarBack));
+    assert_eq!(error_of(1, without + 0.1), Some(ViewTimeError::TooFarBack), "nothing is sent twice");
+    assert_eq!(error_of(1, without - 0.1), None);
+}
+
 #[test]
 fn restarted_move_ticks_do_not_allow_stepping_back() {
     let mut validator = established_validator();
@@ -158,9 +173,10 @@ fn claims_without_a_measured_round_trip_use_the_assumed_one() {
     let mut validator = ViewTimeValidator::default();
     let unknown = |behind| ViewClaim { rtt: None, ..claim(0, behind) };
     let config = ViewValidationConfig::default();
+    // A tick within which the view lies, and one for lost updates.
     let most = f64::from(-LATENCY)
         + (config.assumed_rtt + config.initial_playout + config.frame_allowance).as_secs_f64() * 64.0
-        + 1.0;
+        + 2.0;
     let admitted = validator.validate(&unknown(most - 0.1), &config);
     assert_eq!(admitted.error, None);
     let admitted = ViewTimeValidator::default().validate(&unknown(most + 0.1), &config);

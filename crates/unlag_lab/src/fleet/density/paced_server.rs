@@ -15,21 +15,45 @@ use unlag_examples::{app, connection};
 
 use crate::{
     lab_process::{LabProcess, say},
-    load::{cpu_time, pin_to_core, resident_bytes},
+    load::{cpu_time, pin_to_core, resident_bytes, thread_cpu_time},
     prelude::*,
 };
+
+/// Time in which all servers run one tick.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Slot {
+    /// Beginning, as [`shared_time`].
+    pub began: Duration,
+    /// Time at which the servers go on, later than the beginning where they are behind.
+    pub resumes: Duration,
+    /// What is left of a tick's time for the frames of all servers: their other threads need the rest.
+    pub length: Duration,
+}
 
 /// Work of a server in the time of one tick.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Lap {
     /// Time from when the tick was due until its frame was over.
     pub tick: Duration,
-    /// Time at which the frame was over, since the beginning of the time of the tick.
+    /// Time at which the frame was over, since the beginning of the slot.
     pub end: Duration,
     /// Processor time of the frame, in all threads.
     pub cpu: Duration,
-    /// Processor time before the command, since the last frame: datagrams that a thread has received.
+    /// Processor time of other threads since the last frame: datagrams that were received meanwhile.
     pub idle_cpu: Duration,
+}
+
+/// Processor times of the process and of its main thread.
+#[derive(Clone, Copy)]
+struct CpuTimes {
+    process: Duration,
+    main: Duration,
+}
+
+impl CpuTimes {
+    fn now() -> Self {
+        Self { process: cpu_time(), main: thread_cpu_time() }
+    }
 }
 
 /// State of the process.
@@ -46,8 +70,9 @@ pub fn shared_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Serves until standard input ends. The tick is due at `phase` after the beginning of its time, and is shifted later
-/// where the process waits for the core, unless it `is_fixed`.
+/// Serves until standard input ends. The tick is due at `phase` after the beginning of its slot, in time of the game,
+/// and is shifted later where the process waits for the core, unless it `is_fixed`. Whole ticks in `phase` are run
+/// before, so that servers send their snapshots in different ticks.
 ///
 /// # Errors
 /// Returns a message if the port cannot be bound or standard input or output fails.
@@ -58,11 +83,15 @@ pub fn serve(mut phase: Duration, is_fixed: bool) -> Result<(), String> {
     connection::listen_udp(&mut app, 0);
     finish(&mut app);
     app.update();
+    while let Some(rest) = phase.checked_sub(TICK) {
+        app.update();
+        phase = rest;
+    }
     let port =
         connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
     let is_pinned = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     say(&(port, is_pinned))?;
-    let (mut waits, mut last_cpu) = (TickPhase::of_this_thread(), cpu_time());
+    let (mut waits, mut last_cpu) = (TickPhase::of_this_thread(), CpuTimes::now());
     let config = if is_fixed { TickPhaseConfig { max_slowdown: 0.0 } } else { TickPhaseConfig::default() };
     for line in stdin().lines() {
         let line = line.map_err(|error| format!("cannot read commands: {error}"))?;
@@ -70,11 +99,11 @@ pub fn serve(mut phase: Duration, is_fixed: bool) -> Result<(), String> {
             say(&state(&mut app))?;
             continue;
         }
-        let began: u64 =
-            line.parse().map_err(|_| format!("unknown command '{line}'; use state or nanoseconds"))?;
+        let slot = serde_json::from_str(&line)
+            .map_err(|error| format!("unknown command '{line}'; use state or a slot: {error}"))?;
         // Reading commands is no part of a server.
         waits.skip_waits();
-        let (lap, cpu) = run_tick(&mut app, Duration::from_nanos(began), phase, last_cpu);
+        let (lap, cpu) = run_tick(&mut app, slot, phase, last_cpu);
         phase += waits.end_update(TICK, &config);
         // Beyond the end of this tick it is the beginning of the next one.
         phase = phase.checked_sub(TICK).unwrap_or(phase);
@@ -91,15 +120,17 @@ fn paced_app() -> App {
     app
 }
 
-/// Runs the tick whose time begins at `began`, when it is due. Returns the processor time afterwards, too.
-fn run_tick(app: &mut App, began: Duration, phase: Duration, last_cpu: Duration) -> (Lap, Duration) {
-    let before = cpu_time();
-    let due = began + phase;
-    thread::sleep(due.saturating_sub(shared_time()));
+/// Runs a tick when it is due. Returns the processor times afterwards, too.
+fn run_tick(app: &mut App, slot: Slot, phase: Duration, last_cpu: CpuTimes) -> (Lap, CpuTimes) {
+    let before = CpuTimes::now();
+    let due = slot.began + slot.length.mul_f64(phase.as_secs_f64() / TICK.as_secs_f64());
+    thread::sleep(due.max(slot.resumes).saturating_sub(shared_time()));
     app.update();
-    let (over, after) = (shared_time(), cpu_time());
-    let (cpu, idle_cpu) = (after.saturating_sub(before), before.saturating_sub(last_cpu));
-    (Lap { tick: over.saturating_sub(due), end: over.saturating_sub(began), cpu, idle_cpu }, after)
+    let (over, after) = (shared_time(), CpuTimes::now());
+    let cpu = after.process.saturating_sub(before.process);
+    // Without what the main thread needs for commands and replies.
+    let idle_cpu = (before.process + last_cpu.main).saturating_sub(last_cpu.process + before.main);
+    (Lap { tick: over.saturating_sub(due), end: over.saturating_sub(slot.began), cpu, idle_cpu }, after)
 }
 
 fn state(app: &mut App) -> PacedState {
@@ -120,7 +151,8 @@ pub struct PacedServer {
 }
 
 impl PacedServer {
-    /// Starts the process, whose ticks are due at so many nanoseconds within their time at first, or always.
+    /// Starts the process, whose ticks are due at so many nanoseconds within the time of a snapshot interval at first, or
+    /// always.
     ///
     /// # Errors
     /// Returns a message if the process does not start.
@@ -137,12 +169,13 @@ impl PacedServer {
         Ok(Self { process, address, is_pinned, ready: began.elapsed() })
     }
 
-    /// Lets the process run its next tick, whose time begins at this [`shared_time`].
+    /// Lets the process run its next tick in this slot.
     ///
     /// # Errors
     /// Returns a message if the process has ended.
-    pub fn begin_tick(&mut self, began: Duration) -> Result<(), String> {
-        self.process.command(&(began.as_nanos() as u64).to_string())
+    pub fn begin_tick(&mut self, slot: Slot) -> Result<(), String> {
+        let command = serde_json::to_string(&slot).map_err(|error| format!("no command: {error}"))?;
+        self.process.command(&command)
     }
 
     /// Waits until the tick is over.

@@ -6,7 +6,7 @@ use unlag_examples::{app, connection, reconnect};
 
 use super::{
     PLAYERS,
-    paced_server::{PacedServer, shared_time},
+    paced_server::{PacedServer, Slot, shared_time},
 };
 use crate::prelude::*;
 
@@ -15,7 +15,7 @@ const JOINING: u32 = 64 * 30;
 /// Ticks between two clients of a match that start to connect, and between two attempts of one.
 const PAUSE: u32 = 8;
 /// Time in which the processes learn that their tick begins.
-const NOTICE: Duration = Duration::from_micros(200);
+const NOTICE: Duration = Duration::from_millis(2);
 /// Delay after which servers do not try to catch up, as in the examples.
 const STALL: Duration = Duration::from_millis(250);
 
@@ -35,6 +35,8 @@ pub struct SharedCore {
     seed: u64,
     /// Time by which the servers are behind at the beginning of the next tick.
     behind: Duration,
+    /// Processor time that the servers' other threads needed while time stood still.
+    idle_cpu: Duration,
     /// Recorded ticks, those for which the clients needed longer than a tick, and the processor time of all servers.
     recorded: u32,
     late: u32,
@@ -48,8 +50,9 @@ impl SharedCore {
     pub fn new(servers: Vec<PacedServer>, conditions: LinkConditions, seed: u64) -> Self {
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
         let (recorded, late, cpu) = (0, 0, Duration::ZERO);
-        let (matches, behind) = (Vec::new(), Duration::ZERO);
-        Self { unused: servers, matches, conditions, seed, behind, recorded, late, cpu, received: 0 }
+        let (matches, behind, idle_cpu) = (Vec::new(), Duration::ZERO, Duration::ZERO);
+        let unused = servers;
+        Self { unused, matches, conditions, seed, behind, idle_cpu, recorded, late, cpu, received: 0 }
     }
 
     /// Adds matches until there are `count`, and waits until all their players have a pawn and fight.
@@ -93,23 +96,23 @@ impl SharedCore {
         let began = Instant::now();
         self.matches.iter_mut().flat_map(|game| &mut game.clients).for_each(App::update);
         self.late += u32::from(began.elapsed() > TICK);
-        // Servers that are behind begin at once.
-        let notice = if self.behind.is_zero() { NOTICE } else { Duration::ZERO };
-        let began = (shared_time() + notice).saturating_sub(self.behind);
+        let resumes = shared_time() + NOTICE;
+        let began = resumes.saturating_sub(self.behind);
+        // In real time the other threads would have the core now and then in all of the tick.
+        let length = TICK.saturating_sub(self.idle_cpu).max(TICK / 2);
         for game in &mut self.matches {
-            game.server.begin_tick(began)?;
+            game.server.begin_tick(Slot { began, resumes, length })?;
         }
-        let mut spent = TICK;
-        let mut idle_cpu = Duration::ZERO;
+        let (mut spent, pace) = (length, TICK.as_secs_f64() / length.as_secs_f64());
+        self.idle_cpu = Duration::ZERO;
         for game in &mut self.matches {
             let lap = game.server.end_tick()?;
-            game.ticks.push(lap.tick.as_secs_f64() * 1e3);
+            game.ticks.push(lap.tick.as_secs_f64() * pace * 1e3);
             spent = spent.max(lap.end);
-            idle_cpu += lap.idle_cpu;
+            self.idle_cpu += lap.idle_cpu;
             self.cpu += lap.cpu + lap.idle_cpu;
         }
-        // What the servers did while their time stood still, they must do at the beginning of the next tick.
-        self.behind = (spent + idle_cpu).saturating_sub(TICK);
+        self.behind = spent.saturating_sub(length);
         if self.behind > STALL {
             self.behind = Duration::ZERO;
         }
