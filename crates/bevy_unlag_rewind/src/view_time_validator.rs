@@ -355,13 +355,17 @@ impl ViewTimeValidator {
 
         let covered = least.and_then(|least| Some(self.meter.covered()? - least)).unwrap_or(0).max(0);
         let young = least.is_none() || self.meter.is_young();
-        let mut delay = if young { covered.max(sub(config.initial_playout)) } else { covered };
-        delay += i64::from(claim.late) * SUB_TICKS;
+        let guess = if young { sub(config.initial_playout) } else { 0 };
+        let late = i64::from(claim.late) * SUB_TICKS;
         let estimate = match self.last_received_snapshot {
-            Some(_) => base + delay,
+            Some(_) => base + covered.max(guess) + late,
             // Without any acknowledgement there is no evidence of a bad downlink.
             None => best + i64::from(claim.interval) * SUB_TICKS,
         };
+        // Updates of a pawn that were lost do not show in acknowledgements if others of the same message were sent
+        // twice, and playout waits a tick longer on such a link.
+        let reserve = if claim.interval > 1 { SUB_TICKS } else { 0 };
+        let mut delay = (covered + reserve).max(guess) + late;
         if self.meter.spacing().is_some_and(|spacing| i32::from(claim.interval) > spacing) {
             // If pawns are updated less often than snapshots arrive, gaps in their updates are not
             // visible in acknowledgements.
@@ -375,10 +379,7 @@ impl ViewTimeValidator {
             delay = delay.max(most);
         }
         let farthest = best + slack + most;
-        // Updates of a pawn that were lost do not show in acknowledgements if others of the same message were sent
-        // twice, and playout waits a tick longer on such a link.
-        let reserve = if claim.interval > 1 { SUB_TICKS } else { 0 };
-        let explained = (base + delay + reserve).min(farthest);
+        let explained = (base + delay).min(farthest);
         let steady = self.behind.map(|(behind, at)| behind + grown(claim.shooter_tick, at, config));
         Bounds {
             explained: own - explained,

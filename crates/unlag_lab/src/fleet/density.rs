@@ -2,8 +2,9 @@
 //! of a full match.
 //!
 //! Clients of so many matches need more than one core, so time stands still for the servers while the clients compute.
-//! In the time that counts, all server processes share one core by the system's own scheduler. They begin with ticks and
-//! snapshots at random offsets and shift them as [`TickPhase`](bevy_unlag_server::TickPhase) does; the control does not.
+//! In the time that counts, all server processes share one core by the system's own scheduler. They begin with ticks
+//! and snapshots at random offsets and shift them as [`TickPhase`](bevy_unlag_server::TickPhase) does; the control does
+//! not.
 
 mod full_drain;
 mod paced_server;

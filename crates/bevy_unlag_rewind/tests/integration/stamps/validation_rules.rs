@@ -173,10 +173,9 @@ fn claims_without_a_measured_round_trip_use_the_assumed_one() {
     let mut validator = ViewTimeValidator::default();
     let unknown = |behind| ViewClaim { rtt: None, ..claim(0, behind) };
     let config = ViewValidationConfig::default();
-    // A tick within which the view lies, and one for lost updates.
     let most = f64::from(-LATENCY)
         + (config.assumed_rtt + config.initial_playout + config.frame_allowance).as_secs_f64() * 64.0
-        + 2.0;
+        + 1.0;
     let admitted = validator.validate(&unknown(most - 0.1), &config);
     assert_eq!(admitted.error, None);
     let admitted = ViewTimeValidator::default().validate(&unknown(most + 0.1), &config);

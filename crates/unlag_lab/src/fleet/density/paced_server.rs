@@ -151,8 +151,8 @@ pub struct PacedServer {
 }
 
 impl PacedServer {
-    /// Starts the process, whose ticks are due at so many nanoseconds within the time of a snapshot interval at first, or
-    /// always.
+    /// Starts the process, whose ticks are due at so many nanoseconds within the time of a snapshot interval at first,
+    /// or always.
     ///
     /// # Errors
     /// Returns a message if the process does not start.
