@@ -12,8 +12,7 @@ const FINE: Duration = Duration::from_micros(100);
 pub fn cpu_time() -> Duration {
     #[cfg(unix)]
     {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+        read_clock(rustix::time::ClockId::ProcessCPUTime)
     }
     #[cfg(not(unix))]
     {
@@ -26,11 +25,16 @@ pub fn cpu_time() -> Duration {
 pub fn thread_cpu_time() -> Duration {
     #[cfg(unix)]
     {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+        read_clock(rustix::time::ClockId::ThreadCPUTime)
     }
     #[cfg(not(unix))]
     cpu_time()
+}
+
+#[cfg(unix)]
+fn read_clock(clock: rustix::time::ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(clock);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 /// Returns the resolution of [`cpu_time`], measured once. Some systems count in scheduler ticks of 10 ms.
