@@ -57,7 +57,8 @@ fuzz_target!(|bytes: &[u8]| {
             let time = Some(ViewTime { tick: Tick(u32::from(*what)), fraction: *what });
             let times = ShotTimes { own: Tick(3), seen: time.filter(|_| what & 8 != 0), used: time };
             let Ok(detail) = ShotDetail::unpack(bytes, &times) else { return };
-            let again = ShotDetail::unpack(&detail.pack(&times), &times).expect("a packed detail can be read");
+            let again =
+                ShotDetail::unpack(&detail.pack(&times), &times).expect("a packed detail can be read");
             assert!(again.pack(&times) == detail.pack(&times), "{detail:?}");
         }
         _ => {

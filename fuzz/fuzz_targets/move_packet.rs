@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(run.input.body.wish().is_finite() && run.input.body.look().is_finite());
         if let Some(fire) = run.input.extension.fire {
             let near = Vec3::new(-70.0, 3.0, 8_000.0);
-            assert!((fire.sight(Tick(9), Tick(u32::MAX), near).eye - near).abs().max_element() <= 4.01);
+            assert!((fire.view(Tick(9), Tick(u32::MAX), near).eye - near).abs().max_element() <= 4.01);
         }
     }
     assert!((1..=MAX_MOVES).contains(&moves) && packet.runs[0].age == 0, "{packet:?}");

@@ -6,7 +6,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
 use libfuzzer_sys::fuzz_target;
 use lightyear::{
     link::{Link, RecvPayload},

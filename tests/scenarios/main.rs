@@ -1,5 +1,8 @@
 //! End-to-end tests over netcode, on in-process channels with simulated link conditions and on UDP.
 
+// The fuzz targets take their macro from here.
+extern crate self as libfuzzer_sys;
+
 mod admin;
 mod agreement;
 mod bandwidth;
@@ -17,6 +20,7 @@ mod explanations;
 mod faults;
 mod fire;
 mod former_pawn;
+mod fuzz_targets;
 mod gravity;
 mod held_weapon;
 mod heroes;
@@ -74,6 +78,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag::{link_conditioner::LinkConditions, prelude::*};
+use fuzz_targets::fuzz_target;
 use unlag_examples::{
     scripted_player::ScriptedPlayer,
     stepped_match::{Match, MatchOptions},

@@ -19,16 +19,20 @@ use bevy::{ecs::entity::EntityHashSet, prelude::*};
 pub struct HiddenPawns {
     // Sets of entities of this world.
     #[reflect(ignore)]
-    pub(crate) hidden: EntityHashSet,
+    hidden: EntityHashSet,
+    /// Whether `hidden` has changed since the client was told.
+    #[cfg(feature = "smoothing")]
+    #[reflect(ignore)]
+    has_changed: bool,
     /// Pawns of which the client knows that they are hidden.
     #[cfg(feature = "smoothing")]
     #[reflect(ignore)]
-    pub(crate) announced: EntityHashSet,
+    announced: EntityHashSet,
     /// Pawns that are shown again, with the number of updates that still bring the one before along: so a client draws
     /// the pawn from an update interval before it was shown, and also if it loses the first update.
     #[cfg(feature = "smoothing")]
     #[reflect(ignore)]
-    pub(crate) revealed: EntityHashMap<u8>,
+    revealed: EntityHashMap<u8>,
 }
 
 /// Updates of a pawn that is shown again which bring the one before along.
@@ -38,12 +42,21 @@ const REVEALING_UPDATES: u8 = 2;
 impl HiddenPawns {
     /// Conceals a pawn from the next snapshot on.
     pub fn hide(&mut self, pawn: Entity) {
-        self.hidden.insert(pawn);
+        let is_new = self.hidden.insert(pawn);
+        self.note_change(is_new);
     }
 
     /// Sends a pawn again, from the next snapshot on.
     pub fn show(&mut self, pawn: Entity) {
-        self.hidden.remove(&pawn);
+        let was_hidden = self.hidden.remove(&pawn);
+        self.note_change(was_hidden);
+    }
+
+    fn note_change(&mut self, _has_changed: bool) {
+        #[cfg(feature = "smoothing")]
+        {
+            self.has_changed |= _has_changed;
+        }
     }
 
     /// Returns whether a pawn is concealed.
@@ -65,7 +78,9 @@ impl HiddenPawns {
     /// Sends all pawns again.
     #[cfg(feature = "rewind")]
     pub(crate) fn show_all(&mut self) {
+        let was_any_hidden = !self.hidden.is_empty();
         self.hidden.clear();
+        self.note_change(was_any_hidden);
     }
 
     /// Forgets a pawn that no longer exists.
@@ -85,7 +100,11 @@ impl HiddenPawns {
     /// Notes which of the pawns that the client knows to be hidden are shown again, and returns to `fresh` those that
     /// it does not know yet.
     pub(crate) fn announce(&mut self, fresh: &mut Vec<Entity>) {
-        let Self { hidden, announced, revealed } = self;
+        fresh.clear();
+        if !core::mem::take(&mut self.has_changed) {
+            return;
+        }
+        let Self { hidden, announced, revealed, .. } = self;
         announced.retain(|pawn| {
             let is_hidden = hidden.contains(pawn);
             if !is_hidden {
@@ -93,7 +112,6 @@ impl HiddenPawns {
             }
             is_hidden
         });
-        fresh.clear();
         fresh.extend(hidden.iter().copied().filter(|pawn| !announced.contains(pawn)));
         for pawn in fresh {
             revealed.remove(pawn);

@@ -87,6 +87,7 @@ impl Plugin for InterestPlugin {
             .init_resource::<places::Places>()
             .init_resource::<places::Settling>()
             .init_resource::<questions::Questions>()
+            .init_resource::<walls::TestedLevel>()
             .init_resource::<walls::Walls>()
             .init_resource::<walls::Effort>()
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {

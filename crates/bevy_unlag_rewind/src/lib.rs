@@ -143,4 +143,4 @@ pub use view_time_validator::{
     ValidatedOverrides, ValidatedViewTime, ViewClaim, ViewMismatchAction, ViewTimeError, ViewTimeStats,
     ViewTimeValidator, ViewValidationConfig,
 };
-pub use world::{LevelChanges, Occluder, WallContact, WallId, WallPiece, WorldHit, WorldTrace};
+pub use world::{LevelChanges, LevelCopy, Occluder, WallContact, WallId, WallPiece, WorldHit, WorldTrace};

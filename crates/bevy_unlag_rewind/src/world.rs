@@ -2,6 +2,7 @@
 
 mod contact;
 mod level_changes;
+mod level_copy;
 mod nearby_colliders;
 mod obstacle_casts;
 mod wall_piece;
@@ -11,8 +12,9 @@ use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*};
 
 pub use contact::WallContact;
 pub use level_changes::LevelChanges;
+pub use level_copy::{LevelCopy, WallId};
 pub(crate) use nearby_colliders::NearbyColliders;
-pub use wall_piece::{WallId, WallPiece};
+pub use wall_piece::WallPiece;
 
 use crate::convex_cast::parry_pose;
 

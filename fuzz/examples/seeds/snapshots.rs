@@ -1,7 +1,7 @@
 //! Seeds of proxy updates and snapshot messages.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Arrival, BitWriter, NetId, ProxyUpdate, Snapshot, Tick, Up, Wire};
+use bevy_unlag_core::{Arrival, BitWriter, NetId, ProxyUpdate, Snapshot, Tick, Up};
 
 use crate::message;
 

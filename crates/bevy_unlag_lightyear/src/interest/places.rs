@@ -2,7 +2,7 @@
 
 use bevy::{ecs::entity::EntityHashMap, platform::time::Instant, prelude::*};
 use bevy_unlag_core::{CurrentTick, RoundTrip, SimulationRate, Tick};
-use bevy_unlag_rewind::{BodyBounds, HitBoxes, LevelChanges, Team, WorldTrace};
+use bevy_unlag_rewind::{BodyBounds, HitBoxes, LevelChanges, LevelCopy, Team, WorldTrace};
 use bevy_unlag_smoothing::PublishedPath;
 use lightyear::prelude::{server::ClientOf, *};
 
@@ -12,7 +12,7 @@ use super::{
     reach::{self, Body, Root},
     rule::AlwaysInSight,
     shaft::Fan,
-    walls::{Effort, Level, Walls},
+    walls::{Effort, Level, TestedLevel, Walls},
 };
 use crate::{parking::Published, snapshots::UpdateInterval};
 
@@ -150,11 +150,11 @@ impl Settling {
     }
 }
 
-/// Forgets all walls when the level changes.
+/// Forgets all walls when the level changes, and copies it as soon as physics has the change.
 pub(super) fn follow_level(
     tick: Res<CurrentTick>,
-    mut changes: LevelChanges,
-    mut walls: ResMut<Walls>,
+    (mut changes, world): (LevelChanges, WorldTrace),
+    (mut walls, mut level): (ResMut<Walls>, ResMut<TestedLevel>),
     mut settling: ResMut<Settling>,
 ) {
     if changes.any() {
@@ -162,7 +162,9 @@ pub(super) fn follow_level(
     }
     let Some(changed) = settling.0 else { return };
     walls.clear();
+    level.0 = LevelCopy::default();
     if !(0..=SETTLING).contains(&tick.0.since(changed)) {
+        level.0 = world.copy_level();
         settling.0 = None;
     }
 }
@@ -182,7 +184,7 @@ pub(super) fn place_pawns(
     (tick, rate, config): (Res<CurrentTick>, Res<SimulationRate>, Res<InterestConfig>),
     pawns: Query<Pawn, Published>,
     trips: Query<&RoundTrip, With<ClientOf>>,
-    world: WorldTrace,
+    (level, mut walls): (Res<TestedLevel>, ResMut<Walls>),
     mut places: ResMut<Places>,
     mut effort: ResMut<Effort>,
     mut stats: ResMut<InterestStats>,
@@ -216,7 +218,7 @@ pub(super) fn place_pawns(
         let radius = bounds.radius.min(config.body_radius);
         place.body = Body { radius, low: bounds.low, high: bounds.high, ..place.body };
         if has_turn {
-            place.body.floor = reach::floor(&root, &place.body, &world);
+            place.body.floor = reach::floor(&root, &place.body, &*level);
         }
         place.owner = owner.map(|owner| owner.owner);
         place.team = team.copied();
@@ -229,7 +231,7 @@ pub(super) fn place_pawns(
         if has_turn {
             let seconds = config.seconds_until_drawn(trips.get(owner).ok()) + ahead;
             let spare = config.spare_ticks() as f32 * tick_seconds;
-            let world = (&world as &dyn Level, &mut *effort);
+            let world = (&*level as &dyn Level, &mut *walls, &mut *effort);
             [place.near, place.far] = reach::fans(&config, &root, &place.body, (seconds, spare), world);
         }
     }

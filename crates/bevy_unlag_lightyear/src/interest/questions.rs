@@ -2,7 +2,6 @@
 
 use bevy::{math::Vec3A, platform::time::Instant, prelude::*};
 use bevy_unlag_core::{SimulationRate, Tick};
-use bevy_unlag_rewind::WorldTrace;
 
 use super::{
     InterestStats,
@@ -11,7 +10,7 @@ use super::{
     places::{Place, Places},
     reach,
     shaft::{self, Fan, Sight},
-    walls::{Effort, Level, Walls},
+    walls::{Effort, Level, TestedLevel, Walls},
 };
 use crate::hidden_pawns::HiddenPawns;
 
@@ -45,7 +44,7 @@ struct Times {
 /// Answers the questions, as many as the effort of a tick allows, and conceals and shows the pawns.
 pub(super) fn answer_questions(
     (rate, config): (Res<SimulationRate>, Res<InterestConfig>),
-    (places, world): (Res<Places>, WorldTrace),
+    (places, level): (Res<Places>, Res<TestedLevel>),
     mut walls: ResMut<Walls>,
     mut effort: ResMut<Effort>,
     mut links: Query<(&mut SightPairs, &mut HiddenPawns)>,
@@ -79,7 +78,7 @@ pub(super) fn answer_questions(
         };
         let ahead = places.ticks_ahead(question.viewer, times.interval, target.update_ticks);
         let answer =
-            answer((viewer, target), pair, ahead, (&config, &times), (&world, &mut walls, &mut effort));
+            answer((viewer, target), pair, ahead, (&config, &times), (&*level, &mut walls, &mut effort));
         stats.unanswered += u32::from(answer == Sight::Unknown);
         let hidden = hidden.bypass_change_detection();
         if answer == Sight::Blocked {

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use super::{
     config::InterestConfig,
     shaft::{Board, Fan, Post, RING},
-    walls::{Effort, Level},
+    walls::{Effort, Level, PieceIndex, Walls},
 };
 
 /// Seconds of a step in which motion is predicted.
@@ -16,6 +16,8 @@ const SLACK: f32 = 0.05;
 const SKIN: f32 = 0.05;
 /// Depth in metres below a pawn's root in which ground is looked for.
 const DEEP: f32 = 3.0;
+/// Most walls near a pawn that are tested one by one; beyond it, rays through the level take less time.
+const MAX_NEARBY: usize = 32;
 /// Height in metres above the lowest part of a body from which on it counts as visible.
 const FEET: f32 = 0.1;
 
@@ -51,30 +53,50 @@ fn rise(config: &InterestConfig, own: f32, seconds: f32) -> f32 {
     jump.max(own * seconds)
 }
 
-/// Motion of a pawn with its input in one direction.
+/// Motion of a pawn with its input in each of the directions of a ring.
 ///
 /// The velocity turns to the input by [`turn_rate`](InterestConfig::turn_rate), and grows by
-/// [`acceleration`](InterestConfig::acceleration): the formula of Unreal's character and the suite's capsule.
+/// [`acceleration`](InterestConfig::acceleration): the formula of Unreal's character and the suite's capsule. Arrays of
+/// coordinates let the compiler take several directions at once.
 struct Motion {
-    input: Vec2,
-    velocity: Vec2,
-    way: Vec2,
+    input: [[f32; RING]; 2],
+    velocity: [[f32; RING]; 2],
+    way: [[f32; RING]; 2],
 }
 
 impl Motion {
-    /// Goes on for `seconds`, and returns the way since the start.
-    fn run(&mut self, config: &InterestConfig, seconds: f32) -> Vec2 {
+    fn new(velocity: Vec2) -> Self {
+        let inputs: [Vec2; RING] = core::array::from_fn(|index| {
+            Vec2::from_angle(index as f32 * core::f32::consts::TAU / RING as f32)
+        });
+        Self {
+            input: [inputs.map(|input| input.x), inputs.map(|input| input.y)],
+            velocity: [[velocity.x; RING], [velocity.y; RING]],
+            way: [[0.0; RING]; 2],
+        }
+    }
+
+    /// Goes on for `seconds`, and returns the ways since the start, each longer by `slack` along its input.
+    fn run(&mut self, config: &InterestConfig, seconds: f32, slack: f32) -> [Vec2; RING] {
         let steps = (seconds / STEP).ceil().clamp(1.0, 64.0);
         let step = seconds / steps;
-        let limit = config.max_speed.max(self.velocity.length());
         let turn = (config.turn_rate * step).clamp(0.0, 1.0);
-        let push = self.input * (config.acceleration * step).min(2.0 * limit);
+        let ([input_x, input_y], [x, y], [way_x, way_y]) = (&self.input, &mut self.velocity, &mut self.way);
+        let limits: [f32; RING] =
+            core::array::from_fn(|k| config.max_speed.max((x[k] * x[k] + y[k] * y[k]).sqrt()));
         for _ in 0..steps as u32 {
-            let turned = self.velocity + (self.input * self.velocity.length() - self.velocity) * turn;
-            self.velocity = (turned + push).clamp_length_max(limit);
-            self.way += self.velocity * step;
+            for k in 0..RING {
+                let speed = (x[k] * x[k] + y[k] * y[k]).sqrt();
+                let push = (config.acceleration * step).min(2.0 * limits[k]);
+                let new_x = x[k] + (input_x[k] * speed - x[k]) * turn + input_x[k] * push;
+                let new_y = y[k] + (input_y[k] * speed - y[k]) * turn + input_y[k] * push;
+                let share = limits[k] / (new_x * new_x + new_y * new_y).sqrt().max(limits[k]).max(1e-9);
+                (x[k], y[k]) = (new_x * share, new_y * share);
+                way_x[k] += x[k] * step;
+                way_y[k] += y[k] * step;
+            }
         }
-        self.way
+        core::array::from_fn(|k| Vec2::new(way_x[k] + input_x[k] * slack, way_y[k] + input_y[k] * slack))
     }
 }
 
@@ -84,20 +106,18 @@ pub(super) fn fans(
     root: &Root,
     body: &Body,
     (near, spare): (f32, f32),
-    (level, effort): (&dyn Level, &mut Effort),
+    (level, walls, effort): (&dyn Level, &mut Walls, &mut Effort),
 ) -> [Fan; 2] {
     let (_, along) = root.parts();
     let axes = if root.up == Vec3::Y { [Vec3::X, Vec3::Z] } else { root.up.any_orthonormal_pair().into() };
     let velocity = Vec2::from(axes.map(|axis| along.dot(axis)));
     let slack = SLACK + config.eye_radius.max(0.0);
-    let (mut near_ends, mut far_ends) = ([Vec2::ZERO; RING], [Vec2::ZERO; RING]);
-    for (index, (near_end, far_end)) in near_ends.iter_mut().zip(&mut far_ends).enumerate() {
-        let input = Vec2::from_angle(index as f32 * core::f32::consts::TAU / RING as f32);
-        let mut motion = Motion { input, velocity, way: Vec2::ZERO };
-        *near_end = motion.run(config, near) + input * slack;
-        *far_end = motion.run(config, spare) + input * slack;
-    }
-    let mut clipping = Clipping { config, root, body, axes, level, effort };
+    let mut motion = Motion::new(velocity);
+    let near_ends = motion.run(config, near, slack);
+    let far_ends = motion.run(config, spare, slack);
+    let from = root.position + root.up * body.chest();
+    let nearby = nearby_walls((from, axes), near_ends.iter().chain(&far_ends), (level, walls, effort));
+    let mut clipping = Clipping { config, root, body, axes, nearby, level, walls, effort };
     let (far, is_open) = clipping.clip(&far_ends, near + spare, [false; RING]);
     // Where the way is open further away, it is open here.
     let is_open = core::array::from_fn(|index| {
@@ -113,7 +133,10 @@ struct Clipping<'a> {
     root: &'a Root,
     body: &'a Body,
     axes: [Vec3; 2],
+    /// The walls in the region; `None` if they are too many, or not all of them are convex.
+    nearby: Option<NearbyWalls>,
     level: &'a dyn Level,
+    walls: &'a Walls,
     effort: &'a mut Effort,
 }
 
@@ -122,7 +145,7 @@ impl Clipping<'_> {
     /// `is_open` are known not to be.
     fn clip(&mut self, ends: &[Vec2; RING], seconds: f32, mut is_open: [bool; RING]) -> (Fan, [bool; RING]) {
         let (config, up) = (self.config, self.root.up);
-        let chest = (self.body.low + self.body.high) * 0.5;
+        let chest = self.body.chest();
         let from = self.root.position + up * chest;
         let [x, z] = self.axes;
         let mean = ends.iter().sum::<Vec2>() / RING as f32;
@@ -159,17 +182,72 @@ impl Clipping<'_> {
             }
         }
         let ring = ring.map(post);
-        (Fan { middle: post(middle), ring, up: up.into() }, is_open)
+        (Fan::new(post(middle), ring, up.into()), is_open)
     }
 
     /// Returns the last place on a way before a wall, and whether there is none.
     fn reach(&mut self, from: Vec3, to: Vec3) -> (Vec3, bool) {
         let Ok((direction, length)) = Dir3::new_and_length(to - from) else { return (to, true) };
-        self.effort.ray();
-        let free = self.level.free_way(from, direction.as_vec3(), length + SKIN);
-        let is_free = free >= length + SKIN;
+        let most = length + SKIN;
+        let free = if let Some(nearby) = &self.nearby {
+            self.effort.left -= nearby.count as i64;
+            let (from, to) = (from.into(), (from + direction * most).into());
+            let pieces = nearby.get().iter().map(|piece| self.walls.piece(*piece));
+            let shares = pieces.filter_map(|piece| piece.share_before(from, to));
+            shares.fold(1.0, f32::min) * most
+        } else {
+            self.effort.ray();
+            self.level.free_way(from, direction.as_vec3(), most)
+        };
+        let is_free = free >= most;
         (if is_free { to } else { from + direction * (free - SKIN).max(0.0) }, is_free)
     }
+}
+
+/// Walls near a pawn.
+#[derive(Default)]
+struct NearbyWalls {
+    pieces: [PieceIndex; MAX_NEARBY],
+    count: usize,
+}
+
+impl NearbyWalls {
+    fn get(&self) -> &[PieceIndex] {
+        &self.pieces[..self.count]
+    }
+
+    /// Adds a wall, and returns whether there was room.
+    fn add(&mut self, piece: PieceIndex) -> bool {
+        if self.get().contains(&piece) {
+            return true;
+        }
+        let Some(slot) = self.pieces.get_mut(self.count) else { return false };
+        *slot = piece;
+        self.count += 1;
+        true
+    }
+}
+
+/// Returns the walls that can be met on ways between a place and these ends along the axes; `None` if they are too many,
+/// or not all of them are convex.
+fn nearby_walls<'a>(
+    (from, [x, z]): (Vec3, [Vec3; 2]),
+    ends: impl Iterator<Item = &'a Vec2>,
+    (level, walls, effort): (&dyn Level, &mut Walls, &mut Effort),
+) -> Option<NearbyWalls> {
+    let (low, high) = ends.fold((Vec2::ZERO, Vec2::ZERO), |(low, high), end| (low.min(*end), high.max(*end)));
+    // The corners of a fan are further out than the ends, by less than this share.
+    let margin = low.distance(high) * 0.1 + SKIN;
+    let corners =
+        [low.x - margin, high.x + margin].map(|a| [low.y - margin, high.y + margin].map(|b| (a, b)));
+    let corners = corners.as_flattened().iter().map(|(a, b)| from + x * *a + z * *b);
+    let (low, high) = corners.map(|at| (at, at)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+    effort.ray();
+    let (mut nearby, mut are_all) = (NearbyWalls::default(), true);
+    level.walls_in(low, high, &mut |wall| {
+        are_all = are_all && walls.number(wall, level).is_some_and(|piece| nearby.add(piece));
+    });
+    are_all.then_some(nearby)
 }
 
 /// Heights and width of a body, in metres.
@@ -182,9 +260,16 @@ pub(super) struct Body {
     pub floor: f32,
 }
 
+impl Body {
+    /// Returns the height of its middle.
+    fn chest(&self) -> f32 {
+        (self.low + self.high) * 0.5
+    }
+}
+
 /// Returns the height of the ground below a pawn, relative to its root.
 pub(super) fn floor(root: &Root, body: &Body, level: &dyn Level) -> f32 {
-    let chest = (body.low + body.high) * 0.5;
+    let chest = body.chest();
     chest - level.free_way(root.position + root.up * chest, -root.up, chest + DEEP)
 }
 
@@ -219,6 +304,8 @@ pub(super) fn board(
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_rewind::{WallId, WallPiece};
+
     use super::*;
     use crate::interest::test_level::Boxes;
 
@@ -229,7 +316,8 @@ mod tests {
     }
 
     fn fan_of(level: &Boxes, config: &InterestConfig, root: &Root, seconds: f32) -> Fan {
-        let [near, far] = fans(config, root, &BODY, (seconds, 0.2), (level, &mut Effort::default()));
+        let [near, far] =
+            fans(config, root, &BODY, (seconds, 0.2), (level, &mut Walls::default(), &mut Effort::default()));
         // The further one contains the nearer one.
         let ((back, forth), (further_back, further)) = (extent(&near), extent(&far));
         assert!(further_back <= back + 0.01 && further >= forth - 0.01, "{near:?} {far:?}");
@@ -268,6 +356,57 @@ mod tests {
         let camera = InterestConfig { eye_radius: 3.0, ..config };
         let (_, further) = extent(&fan_of(&open, &camera, &root(-1.0, Vec3::X * 6.0), 0.4));
         assert!((2.9..3.6).contains(&(further - control)), "{further} {control}");
+    }
+
+    /// The same boxes without pieces, so that only rays through the level find them.
+    struct Rough(Boxes);
+
+    impl Level for Rough {
+        fn first_wall(&self, a: Vec3, b: Vec3) -> Option<WallId> {
+            self.0.first_wall(a, b)
+        }
+
+        fn walls_along(&self, a: Vec3, b: Vec3, met: &mut dyn FnMut(WallId)) {
+            self.0.walls_along(a, b, met);
+        }
+
+        fn walls_in(&self, low: Vec3, high: Vec3, met: &mut dyn FnMut(WallId)) {
+            self.0.walls_in(low, high, met);
+        }
+
+        fn piece(&self, _: WallId) -> Option<WallPiece> {
+            None
+        }
+
+        fn free_way(&self, from: Vec3, direction: Vec3, most: f32) -> f32 {
+            self.0.free_way(from, direction, most)
+        }
+    }
+
+    #[test]
+    fn nearby_walls_clip_a_fan_as_rays_through_the_level_do() {
+        let mut clipped = 0;
+        for step in 0..400 {
+            let turn = Vec2::from_angle(step as f32 * 0.37);
+            let at = root(-2.0 + step as f32 * 0.01, Vec3::new(turn.x, 0.0, turn.y) * (step % 7) as f32);
+            let fans = |level: &dyn Level| {
+                let (mut walls, mut effort) = (Walls::default(), Effort::default());
+                let world = (level, &mut walls, &mut effort);
+                (fans(&InterestConfig::default(), &at, &BODY, (0.4, 0.2), world), effort.rays)
+            };
+            let level = || Boxes::wall_with_opening(0.3..1.6);
+            let ((pieces, few), (rays, many)) = (fans(&level()), fans(&Rough(level())));
+            for (one, other) in pieces.iter().zip(&rays) {
+                let ring = one.ring.iter().chain([&one.middle]).zip(other.ring.iter().chain([&other.middle]));
+                for (a, b) in ring {
+                    assert!(a.high.distance(b.high) < 1e-3 && a.low.distance(b.low) < 1e-3, "{a:?} {b:?}");
+                }
+            }
+            assert!(few == 1 && many > 8, "{few} and {many} rays");
+            let open = fans(&Boxes(Vec::new())).0;
+            clipped += usize::from(open[1].ring.iter().zip(&rays[1].ring).any(|(a, b)| a.high != b.high));
+        }
+        assert!(clipped > 100, "only {clipped} fans of 400 meet the wall");
     }
 
     #[test]

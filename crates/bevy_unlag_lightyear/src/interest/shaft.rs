@@ -1,11 +1,16 @@
 //! Sight between two regions: whether the walls block every line from one to the other.
 //!
-//! A convex piece of the level that is between all corners of two regions is between all their points. So most
-//! questions have an answer after a few lines against the wall that answered them last time. Where no single piece
-//! suffices, the regions are divided until each part is behind one, or is too small to look past its corners.
+//! Every line from an eye to a body outside its region leaves the region through an edge. So a body is out of sight if
+//! the walls block all lines from the edges on its side. A convex piece of the level that is between all corners of an
+//! edge and a body is between all their points. So most questions have an answer after a few lines against the wall
+//! that answered them last time. Where no single piece suffices, edges and body are divided until each part is behind
+//! one, or is too small to look past its corners.
+
+mod edges;
 
 use bevy::{math::Vec3A, prelude::*};
 
+use self::edges::{Edges, Plan};
 use super::walls::{Effort, Level, PieceIndex, Walls};
 
 /// Corners of the region of an eye, around its middle.
@@ -54,6 +59,13 @@ pub(super) struct Fan {
     pub middle: Post,
     pub ring: [Post; RING],
     pub up: Vec3A,
+    plan: Plan,
+}
+
+impl Fan {
+    pub fn new(middle: Post, ring: [Post; RING], up: Vec3A) -> Self {
+        Self { middle, ring, up, plan: Plan::new(&middle, &ring, up) }
+    }
 }
 
 /// Region in which a body can be, as an upright rectangle that faces the eye.
@@ -104,13 +116,13 @@ type World<'a> = (&'a dyn Level, &'a mut Walls, &'a mut Effort);
 /// Candidates as bits: those that are between all heights of two posts.
 type Mask = u16;
 
-/// Part of both regions.
+/// Part of an edge and of a body.
 #[derive(Clone, Copy)]
 struct Part {
-    eyes: [Post; 3],
+    eyes: [Post; 2],
     sides: [Post; 2],
     /// Walls between each eye and each side, among the first candidates.
-    masks: [[Mask; 2]; 3],
+    masks: [[Mask; 2]; 2],
     known: usize,
 }
 
@@ -132,8 +144,7 @@ pub(super) fn look(
     sight
 }
 
-/// Returns whether no eye in `fan` sees any part of `board`, as [`look`] does. Tries few walls first, which is cheaper:
-/// one for each triangle of the fan and each half of the board.
+/// Returns whether no eye in `fan` sees any part of `board`, as [`look`] does. Also tries the walls along the middle.
 pub(super) fn is_blocked(
     (fan, board): (&Fan, &Board),
     memory: &mut Memory,
@@ -143,25 +154,21 @@ pub(super) fn is_blocked(
         return false;
     }
     let mut shaft = Shaft::new((fan, board), (level, walls, effort));
+    let Some(edges) = Edges::new(fan, board) else { return false };
     // Mostly it is the wall of last time.
     shaft.recall(memory, 0..1);
-    if shaft.covers(0, fan, board) {
+    if shaft.covers(0, &edges, board) {
         return true;
     }
     let known = shaft.count;
     shaft.recall(memory, 1..REMEMBERED);
-    let is_covered = shaft.covers(known, fan, board) || {
+    let is_covered = shaft.covers(known, &edges, board) || {
         let known = shaft.gather(fan, board);
-        shaft.covers(known, fan, board) || shaft.covers_parts(fan, board)
+        shaft.covers(known, &edges, board)
     };
+    let is_blocked = is_covered || shaft.divide_all(&edges, board) == Sight::Blocked;
     shaft.store(memory);
-    if is_covered || shaft.effort.left <= 0 {
-        return is_covered;
-    }
-    shaft.count = shaft.count.min(REMEMBERED);
-    let sight = shaft.answer(fan, board, false);
-    shaft.store(memory);
-    sight == Sight::Blocked
+    is_blocked
 }
 
 impl<'a> Shaft<'a> {
@@ -183,37 +190,42 @@ impl<'a> Shaft<'a> {
         }
     }
 
-    /// Remembers the walls for the next test.
+    /// Remembers the walls for the next test, those first that are between some corners.
     fn store(&self, memory: &mut Memory) {
-        let remembered = self.count.min(REMEMBERED);
-        for (slot, candidate) in memory.pieces.iter_mut().zip(&self.candidates[..remembered]) {
-            *slot = candidate.piece;
+        let is_active = |index: &usize| self.active & 1 << index != 0;
+        let (active, others) = ((0..self.count).filter(is_active), (0..self.count).filter(|k| !is_active(k)));
+        memory.count = 0;
+        for (slot, index) in memory.pieces.iter_mut().zip(active.chain(others)) {
+            *slot = self.candidates[index].piece;
+            memory.count += 1;
         }
-        memory.count = remembered as u8;
     }
 
     fn answer(&mut self, fan: &Fan, board: &Board, is_open: bool) -> Sight {
         if (is_open || self.count == 0) && self.finds_clear_line(fan, board) {
             return Sight::Clear;
         }
-        if self.covers(0, fan, board) {
-            return Sight::Blocked;
-        }
+        let Some(edges) = Edges::new(fan, board) else { return Sight::Clear };
+        if self.covers(0, &edges, board) { Sight::Blocked } else { self.divide_all(&edges, board) }
+    }
+
+    /// Returns whether any eye on any edge sees any side of the body.
+    fn divide_all(&mut self, edges: &Edges, board: &Board) -> Sight {
         let known = self.count;
-        let mut ring = [[0; 2]; RING];
-        for (masks, eye) in ring.iter_mut().zip(&fan.ring) {
-            let Some(found) = self.masks(eye, &board.sides) else { return Sight::Clear };
-            *masks = found;
+        let mut masks = [[0; 2]; RING + 1];
+        for corner in edges.corners() {
+            let eye = &edges.posts[corner];
+            let Some(left) = self.mask(eye, &board.sides[0]) else { return Sight::Clear };
+            let Some(right) = self.mask(eye, &board.sides[1]) else { return Sight::Clear };
+            masks[corner] = [left, right];
         }
-        let Some(middle) = self.masks(&fan.middle, &board.sides) else { return Sight::Clear };
         // A wall that is not between any corners is hardly between all corners of a part.
-        self.active = ring.iter().chain([&middle]).flatten().fold(0, |all, mask| all | mask);
-        for (index, corner) in fan.ring.iter().enumerate() {
-            let next = (index + 1) % RING;
+        self.active = masks.as_flattened().iter().fold(0, |all, mask| all | mask);
+        for (a, b) in edges.pairs() {
             let part = Part {
-                eyes: [fan.middle, *corner, fan.ring[next]],
+                eyes: [edges.posts[a], edges.posts[b]],
                 sides: board.sides,
-                masks: [middle, ring[index], ring[next]],
+                masks: [masks[a], masks[b]],
                 known,
             };
             let sight = self.divide(part, 0);
@@ -252,41 +264,13 @@ impl<'a> Shaft<'a> {
         first
     }
 
-    /// Returns whether a candidate is between each triangle of the fan and each half of the board.
-    fn covers_parts(&mut self, fan: &Fan, board: &Board) -> bool {
-        let [left, right] = board.sides;
-        let sides = [left, left.midpoint(&right), right];
-        let middle = sides.map(|side| self.bits(self.candidates_from(0), &fan.middle, &side));
-        // The middle is a corner of all triangles, so only walls before it and both sides of a half count there.
-        let halves = [middle[0] & middle[1], middle[1] & middle[2]];
-        if halves.contains(&0) {
-            return false;
-        }
-        let considered = [halves[0], halves[0] | halves[1], halves[1]];
-        let mut masks = [[0; 3]; RING];
-        for (masks, eye) in masks.iter_mut().zip(&fan.ring) {
-            for ((mask, side), considered) in masks.iter_mut().zip(&sides).zip(considered) {
-                *mask = self.bits(considered, eye, side);
-                if *mask == 0 {
-                    return false;
-                }
-            }
-        }
-        (0..RING).all(|index| {
-            let [a, b] = [masks[index], masks[(index + 1) % RING]];
-            (0..2).all(|half| halves[half] & a[half] & a[half + 1] & b[half] & b[half + 1] != 0)
-        })
-    }
-
-    /// Returns whether a single one of the candidates with at least this index is between both regions.
-    fn covers(&mut self, first: usize, fan: &Fan, board: &Board) -> bool {
+    /// Returns whether a single one of the candidates with at least this index is between all edges and the body.
+    fn covers(&mut self, first: usize, edges: &Edges, board: &Board) -> bool {
         for k in first..self.count {
             let mut lines = 0;
-            // Opposite corners one after the other: a wall that is not between all of them is soon found out.
-            let opposite = [0, 4, 2, 6, 1, 5, 3, 7].map(|index| &fan.ring[index]);
-            let is_between = [&fan.middle].into_iter().chain(opposite).all(|eye| {
+            let is_between = edges.corners().all(|corner| {
                 lines += 2;
-                board.sides.iter().all(|side| self.blocks(k, eye, side))
+                board.sides.iter().all(|side| self.blocks(k, &edges.posts[corner], side))
             });
             self.effort.left -= lines;
             if is_between {
@@ -316,10 +300,7 @@ impl<'a> Shaft<'a> {
         if masks.iter().flatten().fold(Mask::MAX, |all, mask| all & mask) != 0 {
             return Sight::Blocked;
         }
-        let length = |a: &Post, b: &Post| a.low.distance_squared(b.low);
-        let edges = [length(&eyes[0], &eyes[1]), length(&eyes[1], &eyes[2]), length(&eyes[2], &eyes[0])];
-        let wide = length(&sides[0], &sides[1]);
-        let long = edges[0].max(edges[1]).max(edges[2]);
+        let [long, wide] = [eyes, sides].map(|[a, b]| a.low.distance_squared(b.low));
         if depth >= MAX_DEPTH || long.max(wide) < SMALL * SMALL {
             return Sight::Blocked;
         }
@@ -332,15 +313,13 @@ impl<'a> Shaft<'a> {
             }
             (halves[0].sides[1], halves[1].sides[0]) = (middle, middle);
         } else {
-            let first = edges.iter().position(|edge| *edge >= long).unwrap_or(0);
-            let second = (first + 1) % 3;
-            let middle = eyes[first].midpoint(&eyes[second]);
+            let middle = eyes[0].midpoint(&eyes[1]);
             for (index, side) in sides.iter().enumerate() {
-                let ends = [masks[first][index], masks[second][index]];
+                let ends = [masks[0][index], masks[1][index]];
                 let Some(mask) = self.mask_between(ends, &middle, side) else { return Sight::Clear };
-                (halves[0].masks[second][index], halves[1].masks[first][index]) = (mask, mask);
+                (halves[0].masks[1][index], halves[1].masks[0][index]) = (mask, mask);
             }
-            (halves[0].eyes[second], halves[1].eyes[first]) = (middle, middle);
+            (halves[0].eyes[1], halves[1].eyes[0]) = (middle, middle);
         }
         for half in halves {
             let sight = self.divide(half, depth + 1);
@@ -349,11 +328,6 @@ impl<'a> Shaft<'a> {
             }
         }
         Sight::Blocked
-    }
-
-    /// Returns the walls between an eye and both sides of a body; `None` if there is a clear line.
-    fn masks(&mut self, eye: &Post, sides: &[Post; 2]) -> Option<[Mask; 2]> {
-        Some([self.mask(eye, &sides[0])?, self.mask(eye, &sides[1])?])
     }
 
     /// Returns the same as [`mask`](Self::mask) where one of the posts is in the middle between two others, whose walls

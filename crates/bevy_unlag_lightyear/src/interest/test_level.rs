@@ -35,16 +35,24 @@ impl Boxes {
 
 impl Level for Boxes {
     fn first_wall(&self, a: Vec3, b: Vec3) -> Option<WallId> {
-        self.first(a, b).map(|(index, _)| WallId { collider: (index as u32, 0), part: 0 })
+        self.first(a, b).map(|(index, _)| WallId { collider: index as u32, part: 0 })
     }
 
     fn walls_along(&self, a: Vec3, b: Vec3, met: &mut dyn FnMut(WallId)) {
         let all = (0..self.0.len()).filter(|index| self.share(*index, a, b).is_some());
-        all.for_each(|index| met(WallId { collider: (index as u32, 0), part: 0 }));
+        all.for_each(|index| met(WallId { collider: index as u32, part: 0 }));
+    }
+
+    fn walls_in(&self, low: Vec3, high: Vec3, met: &mut dyn FnMut(WallId)) {
+        for (index, (centre, half)) in self.0.iter().enumerate() {
+            if (centre - half).cmple(high).all() && (centre + half).cmpge(low).all() {
+                met(WallId { collider: index as u32, part: 0 });
+            }
+        }
     }
 
     fn piece(&self, wall: WallId) -> Option<WallPiece> {
-        let (centre, half) = self.0[wall.collider.0 as usize];
+        let (centre, half) = self.0[wall.collider as usize];
         Some(WallPiece::cuboid(Isometry3d::from_translation(centre), half))
     }
 

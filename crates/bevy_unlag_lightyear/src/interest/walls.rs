@@ -1,7 +1,7 @@
 //! Walls of the level that tests have met.
 
 use bevy::{platform::collections::HashMap, prelude::*};
-use bevy_unlag_rewind::{WallId, WallPiece, WorldTrace};
+use bevy_unlag_rewind::{LevelCopy, WallId, WallPiece};
 
 /// Level against which sight is tested.
 pub(super) trait Level {
@@ -11,6 +11,9 @@ pub(super) trait Level {
     /// Calls `met` with walls between two points, in any order.
     fn walls_along(&self, a: Vec3, b: Vec3, met: &mut dyn FnMut(WallId));
 
+    /// Calls `met` with the walls whose bounds meet an axis-aligned box.
+    fn walls_in(&self, low: Vec3, high: Vec3, met: &mut dyn FnMut(WallId));
+
     /// Returns the convex piece with this name.
     fn piece(&self, wall: WallId) -> Option<WallPiece>;
 
@@ -18,21 +21,29 @@ pub(super) trait Level {
     fn free_way(&self, from: Vec3, direction: Vec3, most: f32) -> f32;
 }
 
-impl Level for WorldTrace<'_, '_> {
+/// Copy of the level in which sight is tested. It is empty while physics may lack a change of the level.
+#[derive(Resource, Default)]
+pub(super) struct TestedLevel(pub LevelCopy);
+
+impl Level for TestedLevel {
     fn first_wall(&self, a: Vec3, b: Vec3) -> Option<WallId> {
-        WorldTrace::first_wall(self, a, b)
+        self.0.first_wall(a, b).map(|(wall, _)| wall)
     }
 
     fn walls_along(&self, a: Vec3, b: Vec3, met: &mut dyn FnMut(WallId)) {
-        WorldTrace::walls_along(self, a, b, met);
+        self.0.walls_along(a, b, met);
+    }
+
+    fn walls_in(&self, low: Vec3, high: Vec3, met: &mut dyn FnMut(WallId)) {
+        self.0.walls_in(low, high, met);
     }
 
     fn piece(&self, wall: WallId) -> Option<WallPiece> {
-        self.wall_piece(wall)
+        self.0.piece(wall)
     }
 
     fn free_way(&self, from: Vec3, direction: Vec3, most: f32) -> f32 {
-        self.cast(from, direction, most).unwrap_or(most)
+        self.0.first_wall(from, from + direction * most).map_or(most, |(_, share)| share * most)
     }
 }
 

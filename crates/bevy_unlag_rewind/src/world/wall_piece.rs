@@ -1,36 +1,19 @@
 //! Convex pieces of the static world geometry, for many lines against the same wall.
 
 use bevy::{
-    math::{Mat3A, Vec3A},
+    math::{Mat3A, Vec3A, Vec3Swizzles},
     prelude::*,
 };
 use bevy_rapier3d::{
-    parry::{
-        query::{Ray as ParryRay, RayCast, RayIntersection},
-        shape::{FeatureId, SharedShape, Triangle, TypedShape},
-    },
-    prelude::*,
-    rapier::{math::Pose, prelude::ColliderHandle},
+    parry::{query::Ray as ParryRay, shape::SharedShape},
+    rapier::math::Pose,
 };
 
-use super::WorldTrace;
-
-/// Part of a collider that is not convex and has no convex parts.
-const NO_PART: u32 = u32::MAX;
 /// Cosine of the largest tilt of a cuboid that stands upright.
 const UPRIGHT: f32 = 0.9999;
 
 /// Distance in metres up to which cuboids touch, and sizes are equal.
 const GAP: f32 = 0.005;
-
-/// Name of a piece of the level that a line has met. It is valid until the level changes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct WallId {
-    /// Index and generation of the collider.
-    pub collider: (u32, u32),
-    /// Triangle of a mesh, or shape of a compound; 0 for a convex collider.
-    pub part: u32,
-}
 
 /// Convex piece of the level: a convex collider, a convex part of a compound, or a triangle of a mesh. Because it is
 /// convex, it is between all points of two convex regions if it is between all their corners.
@@ -63,6 +46,31 @@ impl TurnedCuboid {
     fn turn(&self, way: Vec3A) -> Vec3A {
         if self.is_aligned { way } else { self.axes.transpose() * way }
     }
+
+    /// Returns whether the line from `a` to `b` meets the cuboid: unless an axis separates them.
+    #[inline]
+    fn meets(&self, a: Vec3A, b: Vec3A) -> bool {
+        let way = self.turn((b - a) * 0.5);
+        let middle = self.turn((a + b) * 0.5 - self.centre);
+        let (size, half) = (way.abs(), self.half);
+        let is_near = middle.abs().cmple(half + size);
+        let across = middle.cross(way).abs();
+        (is_near & across.cmple(half.yzx() * size.zxy() + half.zxy() * size.yzx())).all()
+    }
+
+    /// Returns the share of the line from `a` to `b` that is before the cuboid; `None` if they do not meet.
+    #[inline]
+    fn share(&self, a: Vec3A, b: Vec3A) -> Option<f32> {
+        let [a, b] = [a, b].map(|point| self.turn(point - self.centre));
+        let way = b - a;
+        // A zero becomes a tiny number: the slab is then either all of the line or nothing of it.
+        let tiny = Vec3A::splat(1e-9);
+        let inverse = Vec3A::select(way.abs().cmplt(tiny), tiny, way).recip();
+        let (first, second) = ((-self.half - a) * inverse, (self.half - a) * inverse);
+        let enter = first.min(second).max_element().max(0.0);
+        let leave = first.max(second).min_element().min(1.0);
+        (enter <= leave).then_some(enter)
+    }
 }
 
 impl core::fmt::Debug for Shape {
@@ -81,18 +89,38 @@ impl WallPiece {
         Self(Shape::Cuboid(TurnedCuboid::new(pose.translation.into(), pose.rotation, half)))
     }
 
+    /// Creates a piece of a convex shape.
+    pub(super) fn convex(pose: Pose, shape: SharedShape) -> Self {
+        Self(match shape.as_cuboid() {
+            Some(cuboid) => {
+                Shape::Cuboid(TurnedCuboid::new(pose.translation, pose.rotation, cuboid.half_extents))
+            }
+            None => Shape::Convex(pose, shape),
+        })
+    }
+
     /// Returns whether the piece is between two points, or contains one of them.
     #[inline]
     #[must_use]
     pub fn blocks(&self, a: Vec3A, b: Vec3A) -> bool {
         match &self.0 {
-            Shape::Cuboid(cuboid) => {
-                let [a, b] = [a, b].map(|point| cuboid.turn(point - cuboid.centre));
-                passes_cuboid(a, b, cuboid.half)
-            }
+            Shape::Cuboid(cuboid) => cuboid.meets(a, b),
             // As long as the line, so that the distance is a share of it.
             Shape::Convex(pose, shape) => {
                 shape.intersects_ray(pose, &ParryRay::new(a.into(), (b - a).into()), 1.0)
+            }
+        }
+    }
+
+    /// Returns the share of the line from `a` to `b` before the piece, 0 if it contains `a`; `None` if it is not
+    /// between them.
+    #[inline]
+    #[must_use]
+    pub fn share_before(&self, a: Vec3A, b: Vec3A) -> Option<f32> {
+        match &self.0 {
+            Shape::Cuboid(cuboid) => cuboid.share(a, b),
+            Shape::Convex(pose, shape) => {
+                shape.cast_ray(pose, &ParryRay::new(a.into(), (b - a).into()), 1.0, true)
             }
         }
     }
@@ -140,108 +168,10 @@ impl WallPiece {
     }
 }
 
-/// Returns whether the segment from `a` to `b` meets the cuboid with these half extents around the origin.
-#[inline]
-fn passes_cuboid(a: Vec3A, b: Vec3A, half: Vec3A) -> bool {
-    let way = b - a;
-    // A zero becomes a tiny number: the slab is then either all of the line or nothing of it.
-    let tiny = Vec3A::splat(1e-9);
-    let inverse = Vec3A::select(way.abs().cmplt(tiny), tiny, way).recip();
-    let (first, second) = ((-half - a) * inverse, (half - a) * inverse);
-    let enter = first.min(second).max_element().max(0.0);
-    let leave = first.max(second).min_element().min(1.0);
-    enter <= leave
-}
-
-impl WorldTrace<'_, '_> {
-    /// Returns the first wall between two points; `None` if there is none.
-    #[must_use]
-    pub fn first_wall(&self, a: Vec3, b: Vec3) -> Option<WallId> {
-        if !(a.is_finite() && b.is_finite()) || a == b {
-            return None;
-        }
-        let rapier = self.rapier.single().ok()?;
-        let ray = ParryRay::new(a, b - a);
-        rapier.with_query_pipeline(QueryFilter::only_fixed().exclude_sensors(), |pipeline| {
-            let pipeline = &pipeline.query_pipeline;
-            let (handle, _) = pipeline.cast_ray(&ray, 1.0, true)?;
-            let collider = pipeline.colliders.get(handle)?;
-            let part = part(collider.shape().as_typed_shape(), collider.position(), &ray);
-            Some(WallId { collider: handle.into_raw_parts(), part })
-        })
-    }
-
-    /// Calls `met` with walls between two points, in any order.
-    pub fn walls_along(&self, a: Vec3, b: Vec3, mut met: impl FnMut(WallId)) {
-        let Ok(rapier) = self.rapier.single() else { return };
-        if !(a.is_finite() && b.is_finite()) || a == b {
-            return;
-        }
-        let ray = ParryRay::new(a, b - a);
-        rapier.with_query_pipeline(QueryFilter::only_fixed().exclude_sensors(), |pipeline| {
-            for (handle, collider, _) in pipeline.query_pipeline.intersect_ray(ray, 1.0, true) {
-                let part = part(collider.shape().as_typed_shape(), collider.position(), &ray);
-                met(WallId { collider: handle.into_raw_parts(), part });
-            }
-        });
-    }
-
-    /// Returns the piece with this name; `None` if it is not convex or no longer exists.
-    #[must_use]
-    pub fn wall_piece(&self, id: WallId) -> Option<WallPiece> {
-        let rapier = self.rapier.single().ok()?;
-        let (index, generation) = id.collider;
-        let collider = rapier.colliders.colliders.get(ColliderHandle::from_raw_parts(index, generation))?;
-        let pose = *collider.position();
-        let triangle = |triangle: Triangle| Some(Shape::Convex(pose, SharedShape::new(triangle)));
-        let shape = match collider.shape().as_typed_shape() {
-            _ if id.part == NO_PART => None,
-            TypedShape::Cuboid(cuboid) => {
-                let cuboid = TurnedCuboid::new(pose.translation, pose.rotation, cuboid.half_extents);
-                Some(Shape::Cuboid(cuboid))
-            }
-            TypedShape::TriMesh(mesh) => {
-                let is_known = (id.part as usize) < mesh.indices().len();
-                is_known.then(|| mesh.triangle(id.part)).and_then(triangle)
-            }
-            TypedShape::HeightField(field) => field.triangle_at_id(id.part).and_then(triangle),
-            TypedShape::Compound(compound) => {
-                let (at, shape) = compound.shapes().get(id.part as usize)?;
-                shape.is_convex().then(|| Shape::Convex(pose * *at, shape.clone()))
-            }
-            _ => Some(Shape::Convex(pose, collider.shared_shape().clone())),
-        };
-        shape.map(WallPiece)
-    }
-}
-
-/// Returns the part of a collider that a ray meets first.
-fn part(shape: TypedShape<'_>, pose: &Pose, ray: &ParryRay) -> u32 {
-    let face = |hit: Option<RayIntersection>, count: u32| {
-        match hit.map(|hit| hit.feature) {
-            // Back faces are counted after the front faces.
-            Some(FeatureId::Face(face)) => face % count.max(1),
-            _ => NO_PART,
-        }
-    };
-    match shape {
-        TypedShape::TriMesh(mesh) => {
-            face(mesh.cast_ray_and_get_normal(pose, ray, 1.0, true), mesh.indices().len() as u32)
-        }
-        TypedShape::HeightField(field) => face(field.cast_ray_and_get_normal(pose, ray, 1.0, true), u32::MAX),
-        TypedShape::Compound(compound) => {
-            let hits = compound.shapes().iter().zip(0..).filter_map(|((at, shape), index)| {
-                Some((shape.cast_ray(&(*pose * *at), ray, 1.0, true)?, index))
-            });
-            hits.min_by(|(a, _), (b, _)| a.total_cmp(b)).map_or(NO_PART, |(_, index)| index)
-        }
-        TypedShape::Polyline(_) | TypedShape::Voxels(_) | TypedShape::Custom(_) => NO_PART,
-        _ => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+
     use super::*;
 
     fn blocks(wall: &WallPiece, a: Vec3, b: Vec3) -> bool {
@@ -259,6 +189,7 @@ mod tests {
         let behind = Vec3::new(10.0, 1.0, 0.0);
         assert!(blocks(&wall, Vec3::Y, behind) && blocks(&wall, behind, Vec3::Y));
         assert!(blocks(&wall, Vec3::new(5.0, 1.0, 0.0), behind), "from inside");
+        assert_eq!(wall.share_before(Vec3A::new(5.0, 1.0, 0.0), behind.into()), Some(0.0));
         assert!(!blocks(&wall, Vec3::Y, Vec3::new(4.0, 1.0, 0.0)), "before it");
         assert!(!blocks(&wall, Vec3::Y * 4.0, behind + Vec3::Y * 3.0), "above it");
         assert!(!blocks(&wall, Vec3::Y, Vec3::new(5.0, 1.0, 9.0)), "beside it");
@@ -266,6 +197,25 @@ mod tests {
         let straight = WallPiece::cuboid(Isometry3d::IDENTITY, Vec3::ONE);
         assert!(blocks(&straight, Vec3::X * -2.0, Vec3::X * 2.0));
         assert!(!blocks(&straight, Vec3::new(-2.0, 1.5, 0.0), Vec3::new(2.0, 1.5, 0.0)));
+    }
+
+    #[test]
+    fn line_meets_a_cuboid_exactly_if_a_share_of_it_is_before_it() {
+        let mut rng = SmallRng::seed_from_u64(4);
+        let mut met = 0;
+        for case in 0..20_000 {
+            let mut place = |most: f32| Vec3::from_array([0; 3].map(|_| rng.random_range(-most..most)));
+            let turn = Quat::from_scaled_axis(if case % 2 == 0 { place(3.0) } else { Vec3::ZERO });
+            let wall = WallPiece::cuboid(Isometry3d::new(place(1.0), turn), place(2.0).abs());
+            let (a, mut b) = (place(4.0), place(4.0));
+            if case % 5 == 0 {
+                b.y = a.y;
+            }
+            let is_met = blocks(&wall, a, b);
+            assert_eq!(is_met, wall.share_before(a.into(), b.into()).is_some(), "{wall:?} {a} {b}");
+            met += usize::from(is_met);
+        }
+        assert!((4_000..16_000).contains(&met), "{met} of 20,000 lines");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod cover;
 mod differential;
 mod evidence;
 mod humanoid_file;
+mod level_copy;
 mod moved_colliders;
 mod reflection;
 mod rewind;

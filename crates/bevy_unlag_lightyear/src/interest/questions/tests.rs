@@ -10,9 +10,9 @@ const CONFIG: fn() -> InterestConfig = InterestConfig::default;
 
 fn place(level: &Boxes, x: f32, z: f32, velocity: Vec3) -> Place {
     let root = Root { position: Vec3::new(x, 0.01, z), up: Vec3::Y, velocity };
-    let mut effort = Effort::default();
     let body = Body { radius: 0.35, low: 0.0, high: 1.9, floor: 0.0 };
-    let [near, far] = fans(&CONFIG(), &root, &body, (0.2, 0.1), (level, &mut effort));
+    let world: (&dyn Level, _, _) = (level, &mut Walls::default(), &mut Effort::default());
+    let [near, far] = fans(&CONFIG(), &root, &body, (0.2, 0.1), world);
     Place::for_test(root, body, near, far)
 }
 

@@ -15,7 +15,7 @@ fn fan(x: f32, z: f32, radius: f32) -> Fan {
         let (sin, cos) = (index as f32 * core::f32::consts::TAU / RING as f32).sin_cos();
         post(x + cos * radius, z + sin * radius, 0.6, 2.2)
     });
-    Fan { middle: post(x, z, 0.6, 2.2), ring, up: Vec3A::Y }
+    Fan::new(post(x, z, 0.6, 2.2), ring, Vec3A::Y)
 }
 
 /// Body that faces along X.
