@@ -148,21 +148,29 @@ pub trait Wire: Sized {
 #[doc(alias = "bf_write")]
 #[derive(Default, Clone, Debug)]
 pub struct BitWriter {
+    /// Whole words of four bytes.
     bytes: Vec<u8>,
+    /// Less than 32 bits.
     pending: u64,
     pending_bits: u32,
 }
 
 impl BitWriter {
+    /// Creates a writer with memory for this many bytes.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), ..Self::default() }
+    }
+
     /// Appends the lowest `count` bits of `value`; `count` is at most 32.
     pub fn bits(&mut self, value: u32, count: u32) {
         debug_assert!(count <= 32 && (count == 32 || value >> count == 0), "{value} exceeds {count} bits");
         self.pending |= u64::from(value) << self.pending_bits;
         self.pending_bits += count;
-        while self.pending_bits >= 8 {
-            self.bytes.push(self.pending as u8);
-            self.pending >>= 8;
-            self.pending_bits -= 8;
+        if self.pending_bits >= 32 {
+            self.bytes.extend_from_slice(&(self.pending as u32).to_le_bytes());
+            self.pending >>= 32;
+            self.pending_bits -= 32;
         }
     }
 
@@ -201,13 +209,9 @@ impl BitWriter {
 
     /// Appends all bits of another writer.
     pub fn append(&mut self, other: &Self) {
-        let words = other.bytes.chunks_exact(4);
-        let rest = words.remainder();
+        let (words, _) = other.bytes.as_chunks::<4>();
         for word in words {
-            self.bits(word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)), 32);
-        }
-        for byte in rest {
-            self.bits(u32::from(*byte), 8);
+            self.bits(u32::from_le_bytes(*word), 32);
         }
         self.bits(other.pending as u32, other.pending_bits);
     }
@@ -227,9 +231,8 @@ impl BitWriter {
     /// Returns the bytes; the last one is padded with zeros.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
-        if self.pending_bits > 0 {
-            self.bytes.push(self.pending as u8);
-        }
+        let rest = self.pending_bits.div_ceil(8) as usize;
+        self.bytes.extend_from_slice(&self.pending.to_le_bytes()[..rest]);
         self.bytes
     }
 }
@@ -259,12 +262,12 @@ impl<'a> BitReader<'a> {
         if end > self.bytes.len() * 8 {
             return Err(WireError::Ended);
         }
-        let mut value = 0u64;
-        let first = self.position / 8;
-        for (i, byte) in self.bytes[first..].iter().take(5).enumerate() {
-            value |= u64::from(*byte) << (8 * i);
-        }
-        let value = (value >> (self.position % 8)) as u32 & mask(count);
+        let rest = &self.bytes[self.position / 8..];
+        let word = match rest.first_chunk::<8>() {
+            Some(word) => u64::from_le_bytes(*word),
+            None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
+        let value = (word >> (self.position % 8)) as u32 & mask(count);
         self.position = end;
         Ok(value)
     }

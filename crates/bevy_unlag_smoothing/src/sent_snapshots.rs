@@ -34,6 +34,18 @@ impl Target {
         }
     }
 
+    fn mark(&mut self, tick: Tick) {
+        let later = tick.since(self.newest);
+        if later > 0 {
+            let shifted = if later < CAPACITY { self.before << later } else { 0 };
+            let newest = if later <= CAPACITY { 1 << (later - 1) } else { 0 };
+            self.before = shifted | newest;
+            self.newest = tick;
+        } else if (-CAPACITY..0).contains(&later) {
+            self.before |= 1 << (-later - 1);
+        }
+    }
+
     fn conceals(&self, stamp: ViewStamp) -> bool {
         self.gone.is_some_and(|since| OutOfSight { since }.covers(stamp))
     }
@@ -54,6 +66,8 @@ pub struct SentSnapshots {
     // Ring buffers of sent ticks.
     #[reflect(ignore)]
     targets: Vec<Target>,
+    /// Index after that of the last update: updates are recorded in the order of ids.
+    next: usize,
     /// Tick of the first entry.
     began: Option<Tick>,
     /// Tick of the last update that was withheld: for lack of bandwidth budget, and because the pawn is
@@ -89,8 +103,8 @@ impl Clone for SentSnapshots {
     /// Does not allocate if the capacity suffices.
     fn clone_from(&mut self, source: &Self) {
         self.targets.clone_from(&source.targets);
-        let Self { targets: _, began, left_out, hidden, over_budget_count, late } = *source;
-        (self.began, self.left_out, self.hidden) = (began, left_out, hidden);
+        let Self { targets: _, next, began, left_out, hidden, over_budget_count, late } = *source;
+        (self.next, self.began, self.left_out, self.hidden) = (next, began, left_out, hidden);
         (self.over_budget_count, self.late) = (over_budget_count, late);
     }
 }
@@ -108,42 +122,38 @@ impl SentSnapshots {
     /// more than 64 ticks older than the newest are not recorded.
     pub fn mark(&mut self, id: NetId, tick: Tick) {
         self.began.get_or_insert(tick);
-        let at = match self.find(id) {
-            Ok(at) => at,
+        match self.find(id) {
+            Ok(at) => self.targets[at].mark(tick),
             Err(at) => {
-                self.targets
-                    .insert(at, Target { id, newest: tick, before: 0, gone: None, spaces: default() });
-                return;
+                self.targets.insert(at, Target { id, newest: tick, before: 0, gone: None, spaces: default() })
             }
-        };
-        let Some(target) = self.targets.get_mut(at) else { return };
-        let later = tick.since(target.newest);
-        if later > 0 {
-            let shifted = if later < CAPACITY { target.before << later } else { 0 };
-            let newest = if later <= CAPACITY { 1 << (later - 1) } else { 0 };
-            target.before = shifted | newest;
-            target.newest = tick;
-        } else if (-CAPACITY..0).contains(&later) {
-            target.before |= 1 << (-later - 1);
         }
     }
 
     /// Records that the client was sent an update of a pawn in the server's tick `now`: its snapshot and
     /// the path knots with it, in any order.
-    pub fn mark_update(&mut self, id: NetId, ticks: impl Iterator<Item = Tick>, now: Tick) {
-        let before = self.newest(id);
-        ticks.for_each(|tick| self.mark(id, tick));
-        if let Ok(at) = self.find(id)
-            && let Some(target) = self.targets.get_mut(at)
-            && let Some(before) = before
+    pub fn mark_update(&mut self, id: NetId, mut ticks: impl Iterator<Item = Tick>, now: Tick) {
+        let is_next = self.targets.get(self.next).is_some_and(|target| target.id == id);
+        let (at, before) = match if is_next { Ok(self.next) } else { self.find(id) } {
+            Ok(at) => (at, Some(self.targets[at].newest)),
+            Err(at) => {
+                let Some(first) = ticks.next() else { return };
+                self.mark(id, first);
+                (at, None)
+            }
+        };
+        self.next = at + 1;
+        let target = &mut self.targets[at];
+        ticks.for_each(|tick| target.mark(tick));
+        if let Some(before) = before
             && target.gone.is_none_or(|gone| before.is_newer_than(gone))
         {
             target.spaces.take(before, target.newest);
         }
+        let late = now.since(target.newest).max(0) as usize;
         if now.since(self.late[0].began) >= Lateness::WINDOW {
             self.late[1] = core::mem::replace(&mut self.late[0], Lateness { began: now, ..default() });
         }
-        let late = self.newest(id).map_or(0, |newest| now.since(newest).max(0) as usize);
         self.late[0].updates[late.min(Lateness::MOST)] += 1;
     }
 

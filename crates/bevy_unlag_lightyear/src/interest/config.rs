@@ -49,9 +49,9 @@ pub struct InterestConfig {
     /// Ticks between two tests of a pair. Default: 3, the usual ticks between snapshots. Raising it saves processor
     /// time, and pawns are shown earlier to make up for it.
     pub interval_ticks: u32,
-    /// Number of rays in a tick, of about a third of a microsecond each, after which no further pair is tested: it
-    /// counts as in sight until the next turn. Fifty lines against known walls count as one. Default: 3,000, about
-    /// three times what 64 players need on average.
+    /// Number of rays in a tick, of about 0.15 µs each, after which no further pair is tested: it counts as in sight
+    /// until the next turn. Twenty lines against known walls count as one. Default: 3,000, about twice what 64 players
+    /// need on average.
     pub rays_per_tick: u32,
     /// Whether teammates, by [`Team`](bevy_unlag_rewind::Team), always see each other. Default: true.
     pub teammates: bool,

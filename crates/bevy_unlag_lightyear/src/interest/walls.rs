@@ -50,8 +50,8 @@ impl Level for TestedLevel {
 /// Number of a piece in [`Walls`].
 pub(super) type PieceIndex = u16;
 
-/// Convex pieces of the level that tests have met. A line against one of them costs a few nanoseconds, a ray through
-/// the level a hundred times as much.
+/// Convex pieces of the level that tests have met. A line against one of them costs some nanoseconds, a ray through
+/// the level twenty times as much.
 #[derive(Resource, Default)]
 pub(super) struct Walls {
     pieces: Vec<WallPiece>,
@@ -121,7 +121,7 @@ pub(super) struct Effort {
 }
 
 /// Lines against a known wall that cost as much as a ray through the level.
-const LINES_PER_RAY: i64 = 50;
+const LINES_PER_RAY: i64 = 20;
 
 impl Effort {
     /// Returns an effort of this many rays.

@@ -77,8 +77,10 @@ impl SnapshotQueue {
         let all: f32 = candidates.iter().map(Candidate::bytes).sum();
         send_queue.is_deferring = HEAD_BYTES as f32 + all > send_queue.credit && !candidates.is_empty();
         if !send_queue.is_deferring {
-            for one in candidates {
-                self.deferred.remove(&one.entity);
+            if !self.deferred.is_empty() {
+                for one in candidates {
+                    self.deferred.remove(&one.entity);
+                }
             }
             return;
         }

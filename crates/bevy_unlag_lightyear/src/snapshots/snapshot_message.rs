@@ -29,7 +29,7 @@ pub(super) fn write<'a>(
             None
         });
         let (w, last, pawns) = open.get_or_insert_with(|| {
-            let mut w = BitWriter::default();
+            let mut w = BitWriter::with_capacity(FULL + 100);
             base.write(&mut w);
             (w, 0, 0)
         });

@@ -6,7 +6,7 @@ use bevy_rapier3d::{
         bounding_volume::Aabb,
         partitioning::{Bvh, BvhBuildStrategy},
         query::{Ray as ParryRay, RayCast, RayIntersection},
-        shape::{FeatureId, SharedShape, Triangle, TypedShape},
+        shape::{FeatureId, HeightField, SharedShape, Triangle, TypedShape},
     },
     rapier::math::Pose,
 };
@@ -49,12 +49,13 @@ impl Wall {
         Self { pose, shape, piece }
     }
 
-    /// Returns the share of a line before the collider.
-    fn share_before(&self, (a, b): (Vec3A, Vec3A), ray: &ParryRay, most: f32) -> Option<f32> {
+    /// Returns the distance along a line before the collider.
+    fn distance_along(&self, line: &Line, most: f32) -> Option<f32> {
         match &self.piece {
-            Some(piece) => piece.share_before(a, b).filter(|share| *share <= most),
-            None => self.shape.cast_ray(&self.pose, ray, most, true),
+            Some(piece) => piece.share_before(line.from, line.to).map(|share| share * line.length),
+            None => self.shape.cast_ray(&self.pose, &line.ray, most, true),
         }
+        .filter(|distance| *distance <= most)
     }
 }
 
@@ -68,20 +69,20 @@ impl LevelCopy {
     /// Returns the first wall between two points, with the share of the line before it; `None` if there is none.
     #[must_use]
     pub fn first_wall(&self, a: Vec3, b: Vec3) -> Option<(WallId, f32)> {
-        let (ray, line) = line(a, b)?;
-        let (index, share) = self.bvh.cast_ray(&ray, 1.0, |index, most| {
-            self.walls.get(index as usize)?.share_before(line, &ray, most)
+        let line = Line::new(a, b)?;
+        let (index, distance) = self.bvh.cast_ray(&line.ray, line.length, |index, most| {
+            self.walls.get(index as usize)?.distance_along(&line, most)
         })?;
-        Some((self.name(index, &ray)?, share))
+        Some((self.name(index, &line)?, distance / line.length))
     }
 
     /// Calls `met` with walls between two points, in any order.
     pub fn walls_along(&self, a: Vec3, b: Vec3, mut met: impl FnMut(WallId)) {
-        let Some((ray, line)) = line(a, b) else { return };
-        for index in self.bvh.leaves(|node| node.cast_ray(&ray, 1.0) <= 1.0) {
+        let Some(line) = Line::new(a, b) else { return };
+        for index in self.bvh.leaves(|node| node.cast_ray(&line.ray, line.length) <= line.length) {
             let Some(wall) = self.walls.get(index as usize) else { continue };
-            if wall.share_before(line, &ray, 1.0).is_some()
-                && let Some(name) = self.name(index, &ray)
+            if wall.distance_along(&line, line.length).is_some()
+                && let Some(name) = self.name(index, &line)
             {
                 met(name);
             }
@@ -110,7 +111,10 @@ impl LevelCopy {
                 let is_known = (id.part as usize) < mesh.indices().len();
                 is_known.then(|| mesh.triangle(id.part)).and_then(triangle)
             }
-            TypedShape::HeightField(field) => field.triangle_at_id(id.part).and_then(triangle),
+            TypedShape::HeightField(field) => {
+                let is_known = id.part < triangles(field);
+                is_known.then(|| field.triangle_at_id(id.part)).flatten().and_then(triangle)
+            }
             TypedShape::Compound(compound) => {
                 let (at, shape) = compound.shapes().get(id.part as usize)?;
                 shape.is_convex().then(|| WallPiece::convex(*pose * *at, shape.clone()))
@@ -119,9 +123,9 @@ impl LevelCopy {
         }
     }
 
-    fn name(&self, index: u32, ray: &ParryRay) -> Option<WallId> {
+    fn name(&self, index: u32, line: &Line) -> Option<WallId> {
         let wall = self.walls.get(index as usize)?;
-        let part = if wall.piece.is_some() { 0 } else { part(wall.shape.as_typed_shape(), &wall.pose, ray) };
+        let part = if wall.piece.is_some() { 0 } else { part(wall.shape.as_typed_shape(), &wall.pose, line) };
         Some(WallId { collider: index, part })
     }
 }
@@ -139,10 +143,22 @@ impl WorldTrace<'_, '_> {
     }
 }
 
-/// Returns a line as a ray that is as long, and its ends; `None` without an extent.
-fn line(a: Vec3, b: Vec3) -> Option<(ParryRay, (Vec3A, Vec3A))> {
-    let is_line = a.is_finite() && b.is_finite() && a != b;
-    is_line.then(|| (ParryRay::new(a, b - a), (a.into(), b.into())))
+/// Line between two points.
+struct Line {
+    from: Vec3A,
+    to: Vec3A,
+    /// With a unit direction: terrain is not met reliably along longer ones.
+    ray: ParryRay,
+    length: f32,
+}
+
+impl Line {
+    /// Returns `None` for a line without an extent.
+    fn new(a: Vec3, b: Vec3) -> Option<Self> {
+        let (direction, length) = Dir3::new_and_length(b - a).ok()?;
+        let ray = ParryRay::new(a, direction.as_vec3());
+        (a.is_finite() && length.is_finite()).then(|| Self { from: a.into(), to: b.into(), ray, length })
+    }
 }
 
 fn is_convex(shape: &SharedShape) -> bool {
@@ -157,8 +173,13 @@ fn is_convex(shape: &SharedShape) -> bool {
     }
 }
 
+/// Returns the number of triangles of a terrain, two for each cell.
+fn triangles(field: &HeightField) -> u32 {
+    (field.nrows() * field.ncols() * 2) as u32
+}
+
 /// Returns the part of a collider that is not convex that a ray meets first.
-fn part(shape: TypedShape<'_>, pose: &Pose, ray: &ParryRay) -> u32 {
+fn part(shape: TypedShape<'_>, pose: &Pose, Line { ray, length, .. }: &Line) -> u32 {
     let face = |hit: Option<RayIntersection>, count: u32| {
         match hit.map(|hit| hit.feature) {
             // Back faces are counted after the front faces.
@@ -168,12 +189,14 @@ fn part(shape: TypedShape<'_>, pose: &Pose, ray: &ParryRay) -> u32 {
     };
     match shape {
         TypedShape::TriMesh(mesh) => {
-            face(mesh.cast_ray_and_get_normal(pose, ray, 1.0, true), mesh.indices().len() as u32)
+            face(mesh.cast_ray_and_get_normal(pose, ray, *length, true), mesh.indices().len() as u32)
         }
-        TypedShape::HeightField(field) => face(field.cast_ray_and_get_normal(pose, ray, 1.0, true), u32::MAX),
+        TypedShape::HeightField(field) => {
+            face(field.cast_ray_and_get_normal(pose, ray, *length, true), triangles(field))
+        }
         TypedShape::Compound(compound) => {
             let hits = compound.shapes().iter().zip(0..).filter_map(|((at, shape), index)| {
-                Some((shape.cast_ray(&(*pose * *at), ray, 1.0, true)?, index))
+                Some((shape.cast_ray(&(*pose * *at), ray, *length, true)?, index))
             });
             hits.min_by(|(a, _), (b, _)| a.total_cmp(b)).map_or(NO_PART, |(_, index)| index)
         }

