@@ -34,7 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
         1 => {
             let Some(tracer) = read::<Tracer>(bytes) else { return };
             let from = bevy::math::Vec3::new(3.0, 1.5, -20.0);
-            assert!(tracer.directions(from, 12).all(|way| way.is_normalized()), "{tracer:?}");
+            assert!(tracer.directions(from, 12).all(bevy::prelude::Vec3::is_normalized), "{tracer:?}");
         }
         2 => {
             let Some(launch) = read::<ProjectileLaunch>(bytes) else { return };

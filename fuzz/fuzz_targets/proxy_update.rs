@@ -16,7 +16,10 @@ const MAX_TICK_DISTANCE: i32 = 30_000;
 fn check(snapshot: &Snapshot) {
     assert!(snapshot.position().abs().max_element() < 8_192.0, "{snapshot:?}");
     assert!(snapshot.velocity().is_finite() && snapshot.arrival_velocity().is_finite(), "{snapshot:?}");
-    assert!(snapshot.teleports < 8 && snapshot.yaw % 8 == 0, "more bits than the encoding has: {snapshot:?}");
+    assert!(
+        snapshot.teleports < 8 && snapshot.yaw.is_multiple_of(8),
+        "more bits than the encoding has: {snapshot:?}"
+    );
 }
 
 /// Samples an update at several times in all modes.

@@ -13,10 +13,9 @@ use bevy_unlag_core::Tick;
 use bevy_unlag_prediction::PredictionConfig;
 use libfuzzer_sys::fuzz_target;
 
-#[allow(dead_code, reason = "the property tests use more of it")]
+#[expect(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/monitored_server.rs"]
 mod monitored_server;
-#[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/bevy_unlag_prediction/tests/integration/properties/walker.rs"]
 mod walker;
 

@@ -7,7 +7,7 @@
 use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxyUpdate, Tick, Wire};
 use libfuzzer_sys::fuzz_target;
 
-#[allow(dead_code, reason = "the server uses more of it")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the server uses more of it"))]
 #[path = "../../crates/bevy_unlag_lightyear/src/snapshots/snapshot_message.rs"]
 mod message;
 

@@ -40,7 +40,7 @@ macro_rules! targets {
     ($($target:ident: $path:literal, $mutations:literal;)*) => {
         $(
             #[path = $path]
-            #[allow(unused_attributes, clippy::pedantic, reason = "it is a program of its own")]
+            #[expect(unused_attributes, reason = "it is a program of its own")]
             mod $target;
         )*
 

@@ -125,7 +125,8 @@ impl SentSnapshots {
         match self.find(id) {
             Ok(at) => self.targets[at].mark(tick),
             Err(at) => {
-                self.targets.insert(at, Target { id, newest: tick, before: 0, gone: None, spaces: default() })
+                self.targets
+                    .insert(at, Target { id, newest: tick, before: 0, gone: None, spaces: default() });
             }
         }
     }

@@ -162,15 +162,15 @@ impl Line {
 }
 
 fn is_convex(shape: &SharedShape) -> bool {
-    match shape.as_typed_shape() {
+    !matches!(
+        shape.as_typed_shape(),
         TypedShape::TriMesh(_)
-        | TypedShape::HeightField(_)
-        | TypedShape::Compound(_)
-        | TypedShape::Polyline(_)
-        | TypedShape::Voxels(_)
-        | TypedShape::Custom(_) => false,
-        _ => true,
-    }
+            | TypedShape::HeightField(_)
+            | TypedShape::Compound(_)
+            | TypedShape::Polyline(_)
+            | TypedShape::Voxels(_)
+            | TypedShape::Custom(_)
+    )
 }
 
 /// Returns the number of triangles of a terrain, two for each cell.
