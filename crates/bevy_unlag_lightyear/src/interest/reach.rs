@@ -228,8 +228,8 @@ impl NearbyWalls {
     }
 }
 
-/// Returns the walls that can be met on ways between a place and these ends along the axes; `None` if they are too many,
-/// or not all of them are convex.
+/// Returns the walls that can be met on ways between a place and these ends along the axes; `None` if they are too
+/// many, or not all of them are convex.
 fn nearby_walls<'a>(
     (from, [x, z]): (Vec3, [Vec3; 2]),
     ends: impl Iterator<Item = &'a Vec2>,
