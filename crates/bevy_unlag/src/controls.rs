@@ -4,7 +4,7 @@ mod gamepad;
 mod setup_checks;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, NetRole, PawnModel, TickSystems};
+use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems, NetRole, PawnModel, PawnSystems, TickSystems};
 use bevy_unlag_movement::{CapsuleInput, InputAccumulator};
 use bevy_unlag_weapons::{Aim, WeaponControls, WeaponSystems};
 use leafwing_input_manager::{
@@ -299,14 +299,19 @@ pub(crate) fn add_character<C: Character>(app: &mut App) {
             RunFixedMainLoop,
             apply_frame_input::<C>
                 .after(ControlSystems::Accumulate)
+                .in_set(PawnSystems::Own)
                 .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop)
                 .run_if(resource_exists::<ControlsEnabled>),
         )
         .add_systems(
             FixedUpdate,
             (
-                sample_input::<C>.in_set(MoveSystems::Sample).run_if(resource_exists::<ControlsEnabled>),
+                sample_input::<C>
+                    .in_set(MoveSystems::Sample)
+                    .in_set(PawnSystems::Own)
+                    .run_if(resource_exists::<ControlsEnabled>),
                 (setup_checks::report_missing_controls::<C>, setup_checks::report_unused_controls::<C>)
+                    .in_set(PawnSystems::Own)
                     .in_set(TickSystems)
                     .after(MoveSystems::Extend)
                     .before(MoveSystems::Step),

@@ -1,7 +1,7 @@
 //! Standard controls of pawns that the server controls.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveInput, MoveSystems, ServerControl};
+use bevy_unlag_core::{MoveInput, MoveSystems, PawnSystems, ServerControl};
 use bevy_unlag_movement::CapsuleInput;
 use bevy_unlag_weapons::Aim;
 
@@ -18,7 +18,10 @@ pub struct NpcControls(pub CapsuleInput);
 
 /// Adds the controls of one character on a server.
 pub(crate) fn add_character<C: Character>(app: &mut App) {
-    app.add_systems(FixedUpdate, sample_controls::<C>.in_set(MoveSystems::Sample));
+    app.add_systems(
+        FixedUpdate,
+        sample_controls::<C>.in_set(MoveSystems::Sample).in_set(PawnSystems::of::<C>()),
+    );
 }
 
 fn sample_controls<C: Character>(

@@ -160,7 +160,7 @@ pub use snapshot::{
     VELOCITY_UNITS_PER_METRE,
 };
 pub use snapshot_ack::{LastReceivedSnapshot, SnapshotAck, SnapshotAcks};
-pub use system_sets::{MoveSystems, TickSystems, VisualSystems};
+pub use system_sets::{MoveSystems, PawnSystems, PawnSystemsPlugin, TickSystems, VisualSystems};
 pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, ViewTime, sub_ticks};
 pub use time_dilation::TimeDilation;
 pub use up::{Up, split_height, up_and_heading, upright_rotation};

@@ -1,6 +1,10 @@
 //! System sets of the suite.
 
-use bevy::prelude::*;
+use core::{any::TypeId, marker::PhantomData};
+
+use bevy::{ecs::schedule::ScheduleLabel, prelude::*};
+
+use crate::{model::MoveModel, required_plugin::require_plugin, role::LocalControl};
 
 /// System sets of movement, in [`FixedUpdate`] unless noted.
 ///
@@ -58,4 +62,56 @@ pub enum VisualSystems {
     Draw,
     /// Moves visuals to their pawn's [`DrawnPose`](crate::DrawnPose) plus [`VisualOffset`](crate::VisualOffset).
     Follow,
+}
+
+/// Systems that have nothing to do without a certain kind of pawn. While the app has none, each schedule skips them
+/// with a single test, from [`RunFixedMainLoop`] and [`FixedPreUpdate`] to [`PostUpdate`]. So a server does not pay for
+/// systems of clients, and of models that no pawn of its match has.
+///
+/// The first of them that a schedule comes to decides for the schedule's run: in [`FixedUpdate`] it must run after
+/// [`MoveSystems::Reconcile`], in which a player takes a pawn over.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PawnSystems {
+    /// For pawns with [`LocalControl`].
+    Own,
+    /// For pawns with the [`MoveModel::State`] of a model: see [`of`](Self::of).
+    OfModel(TypeId),
+}
+
+impl PawnSystems {
+    /// Returns the set of systems for pawns with the state of `M`.
+    #[must_use]
+    pub fn of<M: MoveModel>() -> Self {
+        Self::OfModel(TypeId::of::<M>())
+    }
+
+    fn skip_without<C: Component>(self, app: &mut App) {
+        let tick =
+            [FixedPreUpdate.intern(), FixedUpdate.intern(), FixedPostUpdate.intern(), FixedLast.intern()];
+        for schedule in
+            [RunFixedMainLoop.intern(), Update.intern(), PostUpdate.intern()].into_iter().chain(tick)
+        {
+            app.configure_sets(schedule, self.run_if(any_with_component::<C>));
+        }
+    }
+}
+
+/// Skips the [`PawnSystems`] of `M`, and those of own pawns. Prediction adds it.
+pub struct PawnSystemsPlugin<M>(PhantomData<fn() -> M>);
+
+crate::marker_impls!(PawnSystemsPlugin<M>);
+
+impl<M: MoveModel> Plugin for PawnSystemsPlugin<M> {
+    fn build(&self, app: &mut App) {
+        PawnSystems::of::<M>().skip_without::<M::State>(app);
+        require_plugin(app, OwnPawnSystemsPlugin);
+    }
+}
+
+struct OwnPawnSystemsPlugin;
+
+impl Plugin for OwnPawnSystemsPlugin {
+    fn build(&self, app: &mut App) {
+        PawnSystems::Own.skip_without::<LocalControl>(app);
+    }
 }

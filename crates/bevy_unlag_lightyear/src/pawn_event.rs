@@ -9,8 +9,8 @@ use bevy::{
     utils::prelude::ShortName,
 };
 use bevy_unlag_core::{
-    CurrentTick, DrawnViewTime, MoveModel, MoveSystems, NetId, NetRole, PawnModel, SetupDiagnostics,
-    SetupIssue, StepEvent, Tick, ViewTime, Wire,
+    CurrentTick, DrawnViewTime, MoveModel, MoveSystems, NetId, NetRole, PawnModel, PawnSystems,
+    SetupDiagnostics, SetupIssue, StepEvent, Tick, ViewTime, Wire,
 };
 use bevy_unlag_smoothing::{ProxyTime, SmoothingSystems};
 
@@ -95,7 +95,7 @@ impl SharePawnEvents for App {
             }
         };
         self.add_systems(Startup, report_unknown_model::<M, E>)
-            .add_systems(FixedUpdate, share.in_set(MoveSystems::React))
+            .add_systems(FixedUpdate, share.in_set(MoveSystems::React).in_set(PawnSystems::of::<M>()))
     }
 }
 

@@ -13,7 +13,7 @@ use bevy_rapier3d::{
     plugin::{PhysicsSet, WriteRapierContext},
     rapier::prelude::{QueryFilter, RigidBodyHandle},
 };
-use bevy_unlag_core::{MoveModel, MoveSystems, TickSystems, upright_rotation};
+use bevy_unlag_core::{MoveModel, MoveSystems, PawnSystems, TickSystems, upright_rotation};
 
 use crate::{
     body::body_of,
@@ -94,7 +94,11 @@ impl<M: MoveModel<State: HasCapsule>> Plugin for PawnCollisionPlugin<M> {
         pawn_capsules::add_systems::<CapsuleConfig, M>(app);
         app.add_systems(
             FixedUpdate,
-            push_bodies::<M>.after(MoveSystems::Step).before(PhysicsSet::SyncBackend).in_set(TickSystems),
+            push_bodies::<M>
+                .after(MoveSystems::Step)
+                .before(PhysicsSet::SyncBackend)
+                .in_set(TickSystems)
+                .in_set(PawnSystems::of::<M>()),
         );
     }
 }

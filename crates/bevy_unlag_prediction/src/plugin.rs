@@ -2,8 +2,9 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    LastReceivedSnapshot, MoveModel, MoveSystems, MovesAcknowledged, OwnMoveDelay, SetupDiagnostics,
-    StepEvent, TickPlugin, TickSystems, VisualPlugin, VisualSystems, require_plugin,
+    LastReceivedSnapshot, MoveModel, MoveSystems, MovesAcknowledged, OwnMoveDelay, PawnSystems,
+    PawnSystemsPlugin, SetupDiagnostics, StepEvent, TickPlugin, TickSystems, VisualPlugin, VisualSystems,
+    require_plugin,
 };
 use core::marker::PhantomData;
 
@@ -34,6 +35,8 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
         require_plugin(app, TickPlugin);
         require_plugin(app, VisualPlugin);
         require_plugin(app, ControlPlugin);
+        require_plugin(app, PawnSystemsPlugin::<M>::default());
+        let of_model = PawnSystems::of::<M>();
         app.world_mut().resource_mut::<ControlModels>().add::<M>();
         reflection::register_types::<M>(app);
         app.init_resource::<PredictionConfig>()
@@ -69,13 +72,15 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
                 FixedUpdate,
                 (
                     (
-                        client::step_own_pawn::<M>,
+                        client::step_own_pawn::<M>.in_set(PawnSystems::Own),
                         control_switch::resend_last_moves::<M>,
-                        host::step_authority_pawns::<M>,
+                        host::step_authority_pawns::<M>.in_set(of_model),
                     ),
-                    (server::receive_moves::<M>, server::run_moves::<M>, server::send_acks::<M>).chain(),
+                    // It measures the time since the last tick.
+                    server::receive_moves::<M>,
+                    (server::run_moves::<M>, server::send_acks::<M>).chain().in_set(of_model),
                     setup_diagnostics::check_setup::<M>,
-                    host::sync_transforms::<M>,
+                    host::sync_transforms::<M>.in_set(of_model),
                 )
                     .chain()
                     .in_set(MoveSystems::Step),
@@ -84,8 +89,14 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
                 PostStartup,
                 setup_diagnostics::report_missing_config::<M>.run_if(not(resource_exists::<M::Config>)),
             )
-            .add_systems(FixedPostUpdate, published_state::publish_state::<M>.in_set(MoveSystems::Publish))
-            .add_systems(PostUpdate, drawing::draw_own_pawn::<M>.in_set(VisualSystems::Draw));
+            .add_systems(
+                FixedPostUpdate,
+                published_state::publish_state::<M>.in_set(MoveSystems::Publish).in_set(of_model),
+            )
+            .add_systems(
+                PostUpdate,
+                drawing::draw_own_pawn::<M>.in_set(VisualSystems::Draw).in_set(PawnSystems::Own),
+            );
     }
 }
 

@@ -45,13 +45,19 @@ pub struct TickPhase {
     thread: ThreadWait,
     search: Search,
     times: CoreTimes,
+    added: Duration,
 }
 
 impl TickPhase {
     /// Begins to measure the calling thread, which must be the one that makes the updates.
     #[must_use]
     pub fn of_this_thread() -> Self {
-        Self { thread: ThreadWait::new(), search: Search::default(), times: CoreTimes::default() }
+        Self {
+            thread: ThreadWait::new(),
+            search: Search::default(),
+            times: CoreTimes::default(),
+            added: Duration::ZERO,
+        }
     }
 
     /// Forgets how long the thread has waited so far. Call it before the sleep until the next update, if the thread has
@@ -60,11 +66,16 @@ impl TickPhase {
         self.thread.since_last();
     }
 
+    /// Counts a wait of the next update that the system does not know of, as in a simulation of a shared core.
+    pub fn add_wait(&mut self, wait: Duration) {
+        self.added += wait;
+    }
+
     /// Call it after each update. Updates are `tick` apart. Returns the time by which all further ticks should be
     /// later, which is zero most times: make the next update so much later, and then discard as much of the overstep of
     /// [`Time<Fixed>`].
     pub fn end_update(&mut self, tick: Duration, config: &TickPhaseConfig) -> Duration {
-        let waited = self.thread.since_last();
+        let waited = self.thread.since_last() + core::mem::take(&mut self.added);
         let shift = self.search.shift(waited, tick, config);
         self.times.waited += waited;
         self.times.shifted += shift;

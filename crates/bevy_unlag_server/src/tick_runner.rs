@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::{thread, time::Instant};
 
-use bevy::{app::PluginsState, prelude::*};
+use bevy::{app::PluginsState, ecs::schedule::SingleThreadedExecutor, prelude::*};
 
 use crate::tick_phase::{TickPhase, TickPhaseConfig};
 
@@ -21,6 +21,10 @@ const STALL: Duration = Duration::from_millis(250);
 /// eight about as much as its tick. Pings of lightyear, if they are on, include the wait for the next update; the
 /// suite's clock does not.
 ///
+/// Schedules run in the calling thread, also in a build that has Bevy's feature `multi_threaded`: systems of a server
+/// are too short to be worth a thread each, and an empty server takes twenty times as long with two of them. A system
+/// in [`Startup`] can give a schedule another executor.
+///
 /// Servers that share a core move their ticks apart: see [`TickPhaseConfig`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TickRunnerPlugin;
@@ -34,6 +38,9 @@ impl Plugin for TickRunnerPlugin {
             if app.plugins_state() != PluginsState::Cleaned {
                 app.finish();
                 app.cleanup();
+            }
+            for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+                schedule.set_executor(SingleThreadedExecutor::new());
             }
             run_by_ticks(&mut app, |app| app.should_exit().is_none());
             app.should_exit().unwrap_or(AppExit::Success)

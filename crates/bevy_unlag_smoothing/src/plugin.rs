@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     BasePoses, DrawnBaseTime, DrawnViewTime, GameClockPlugin, MoveModel, MoveSystems, PathKnotConfig,
-    PoseSampler, TickPlugin, TickSystems, VisualPlugin, VisualSystems, require_plugin,
+    PawnSystems, PoseSampler, TickPlugin, TickSystems, VisualPlugin, VisualSystems, require_plugin,
 };
 use core::marker::PhantomData;
 
@@ -43,7 +43,10 @@ bevy_unlag_core::marker_impls!(PathRecordingPlugin<M>);
 impl<M: MoveModel> Plugin for PathRecordingPlugin<M> {
     fn build(&self, app: &mut App) {
         require_plugin(app, TransformRecordingPlugin);
-        app.add_systems(FixedPostUpdate, published_path::record::<M>.in_set(SmoothingSystems::Record));
+        app.add_systems(
+            FixedPostUpdate,
+            published_path::record::<M>.in_set(SmoothingSystems::Record).in_set(PawnSystems::of::<M>()),
+        );
     }
 }
 

@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    MoveModel, MoveSystems, MovesAcknowledged, SetupDiagnostics, StepEvent, TickSystems, require_plugin,
+    MoveModel, MoveSystems, MovesAcknowledged, PawnSystems, SetupDiagnostics, StepEvent, TickSystems,
+    require_plugin,
 };
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 use core::marker::PhantomData;
@@ -46,6 +47,7 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
                 );
         }
         reflection::register_types(app);
+        let of_model = PawnSystems::of::<WithWeapons<M>>();
         app.init_resource::<Arsenal>()
             .init_resource::<FireRules>()
             .init_resource::<SpreadSecret>()
@@ -59,16 +61,21 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             .add_systems(
                 RunFixedMainLoop,
                 firing::capture_view_time::<M>
+                    .in_set(PawnSystems::Own)
                     .in_set(WeaponSystems::CaptureView)
                     .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
             )
             .add_systems(
                 FixedUpdate,
                 (
-                    (firing::add_weapon_input::<M>, firing::add_server_weapon_input::<M>)
+                    (
+                        firing::add_weapon_input::<M>.in_set(PawnSystems::Own),
+                        firing::add_server_weapon_input::<M>.in_set(of_model),
+                    )
                         .in_set(MoveSystems::Extend),
-                    firing::emit_shot_fired::<M>.in_set(MoveSystems::React),
+                    firing::emit_shot_fired::<M>.in_set(MoveSystems::React).in_set(of_model),
                     setup_diagnostics::report_missing_look::<M>
+                        .in_set(of_model)
                         .in_set(TickSystems)
                         .after(MoveSystems::Extend)
                         .before(MoveSystems::Step),
@@ -77,15 +84,17 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             .add_systems(
                 RunFixedMainLoop,
                 held_weapon::update_held_weapons::<M>
+                    .in_set(of_model)
                     .in_set(WeaponSystems::UpdateHeldWeapons)
                     .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
             )
-            .add_systems(FixedPreUpdate, loadout::equip_loadouts::<M>.in_set(TickSystems))
+            .add_systems(FixedPreUpdate, loadout::equip_loadouts::<M>.in_set(TickSystems).in_set(of_model))
             .configure_sets(FixedPostUpdate, WeaponSystems::Validate.in_set(TickSystems))
             .add_systems(
                 FixedPostUpdate,
                 (shot_validation::resolve_shots::<M>, shot_validation::mark_shots::<M>)
                     .chain()
+                    .in_set(of_model)
                     .in_set(WeaponSystems::Validate)
                     .after(RewindSystems::UpdateTable),
             );

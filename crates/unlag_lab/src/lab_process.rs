@@ -7,6 +7,19 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
+/// Signals to a child process.
+#[derive(Clone, Copy, Debug)]
+pub enum ProcessSignal {
+    /// Stands still until it may go on.
+    Stop,
+    /// Goes on.
+    Continue,
+    /// Ends in order.
+    Terminate,
+    /// Ends at once.
+    Kill,
+}
+
 /// A child process. It ends when its standard input is closed, which dropping this does.
 pub struct LabProcess {
     child: Child,
@@ -38,10 +51,26 @@ impl LabProcess {
         Ok(Self { child, input: Some(input), output: BufReader::new(output), name })
     }
 
-    /// Returns the process. It has not been waited for, so its id is still its own.
-    #[cfg(unix)]
-    pub fn child(&self) -> &Child {
-        &self.child
+    /// Sends a signal to the process.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended, and where the system has no signals.
+    pub fn signal(&self, signal: ProcessSignal) -> Result<(), String> {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process};
+            let number = match signal {
+                ProcessSignal::Stop => Signal::STOP,
+                ProcessSignal::Continue => Signal::CONT,
+                ProcessSignal::Terminate => Signal::TERM,
+                ProcessSignal::Kill => Signal::KILL,
+            };
+            // It has not been waited for, so its id is still its own.
+            kill_process(Pid::from_child(&self.child), number)
+                .map_err(|error| format!("cannot send {signal:?} to {}: {error}", self.name))
+        }
+        #[cfg(not(unix))]
+        Err(format!("this system cannot send {signal:?} to {}", self.name))
     }
 
     /// Waits for a reply.
@@ -91,6 +120,8 @@ pub fn say(reply: &impl Serialize) -> Result<(), String> {
 
 impl Drop for LabProcess {
     fn drop(&mut self) {
+        // A process that stands still does not see that its input has ended.
+        let _ = self.signal(ProcessSignal::Continue);
         self.input = None;
         if self.child.wait().is_err() {
             let _ = self.child.kill();

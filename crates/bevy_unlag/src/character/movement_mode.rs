@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnPose, Interpolate, InterpolationSpan, LocalControl, MoveModel, TickSystems, VisualSystems, Wire,
+    DrawnPose, Interpolate, InterpolationSpan, LocalControl, MoveModel, PawnSystems, TickSystems,
+    VisualSystems, Wire,
 };
 use bevy_unlag_lightyear::{AddPawnState, OwnPawnState, PawnEvent, SharePawnEvents};
 use bevy_unlag_movement::{HasCapsule, HasMoveEvent, MoveCue, MovementMode};
@@ -38,7 +39,7 @@ impl Plugin for MovementModePlugin {
 pub(super) fn add<M: MoveModel<State: HasCapsule, Event: HasMoveEvent>>(app: &mut App) {
     bevy_unlag_core::require_plugin(app, MovementModePlugin);
     app.share_pawn_events::<M, MoveCue>(|event| event.move_event().and_then(MoveCue::of))
-        .add_systems(FixedLast, read_modes::<M>.in_set(TickSystems));
+        .add_systems(FixedLast, read_modes::<M>.in_set(TickSystems).in_set(PawnSystems::of::<M>()));
 }
 
 /// Reads the modes of pawns that this app simulates.

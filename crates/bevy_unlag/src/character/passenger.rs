@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    CurrentTick, MoveModel, MoveSystems, Passenger, PawnModel, PoseSample, PublishedState, Seated, Snapshot,
-    TickSystems,
+    CurrentTick, MoveModel, MoveSystems, Passenger, PawnModel, PawnSystems, PoseSample, PublishedState,
+    Seated, Snapshot, TickSystems,
 };
 use bevy_unlag_lightyear::{AddPawnState, OwnPawnState};
 use bevy_unlag_movement::{BaseId, HasCapsule, MovementMode};
@@ -63,14 +63,17 @@ pub(super) fn add_vehicle<M: MoveModel>(app: &mut App, side: Side) {
     app.add_pawn_state::<Seated>(OwnPawnState::Follow);
     if side == Side::Server {
         bevy_unlag_core::require_plugin(app, PassengerPlugin);
-        app.add_systems(FixedPostUpdate, find_vehicles::<M>.in_set(PassengerSystems::Find));
+        app.add_systems(
+            FixedPostUpdate,
+            find_vehicles::<M>.in_set(PassengerSystems::Find).in_set(PawnSystems::of::<M>()),
+        );
     }
 }
 
 /// Adds a model as one of passengers, on a server.
 pub(super) fn add_passenger<M: MoveModel<State: HasCapsule>>(app: &mut App) {
     app.world_mut().get_resource_or_init::<PassengerModels>().0.push(PawnModel::of::<M>());
-    app.add_systems(FixedPostUpdate, sit::<M>.in_set(PassengerSystems::Sit));
+    app.add_systems(FixedPostUpdate, sit::<M>.in_set(PassengerSystems::Sit).in_set(PawnSystems::of::<M>()));
 }
 
 fn find_vehicles<M: MoveModel>(

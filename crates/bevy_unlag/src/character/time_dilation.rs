@@ -1,7 +1,7 @@
 //! Rate of a pawn's own time, on all machines.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{TickSystems, TimeDilation};
+use bevy_unlag_core::{PawnSystems, TickSystems, TimeDilation};
 use bevy_unlag_lightyear::{AddPawnState, OwnPawnState};
 
 use super::Character;
@@ -9,7 +9,7 @@ use super::Character;
 /// Adds the rates of one character. A pawn whose rate was never changed costs nothing.
 pub(super) fn add_character<C: Character>(app: &mut App) {
     app.add_pawn_state::<TimeDilation>(OwnPawnState::Ignore)
-        .add_systems(FixedLast, read_rates::<C>.in_set(TickSystems));
+        .add_systems(FixedLast, read_rates::<C>.in_set(TickSystems).in_set(PawnSystems::of::<C>()));
 }
 
 /// Reads the rates of pawns that this app simulates.

@@ -159,10 +159,10 @@ pub(super) fn follow_level(
 ) {
     if changes.any() {
         settling.0 = Some(tick.0);
+        walls.clear();
+        level.0 = LevelCopy::default();
     }
     let Some(changed) = settling.0 else { return };
-    walls.clear();
-    level.0 = LevelCopy::default();
     if !(0..=SETTLING).contains(&tick.0.since(changed)) {
         level.0 = world.copy_level();
         settling.0 = None;

@@ -117,7 +117,7 @@ pub(super) fn fans(
     let far_ends = motion.run(config, spare, slack);
     let from = root.position + root.up * body.chest();
     let nearby = nearby_walls((from, axes), near_ends.iter().chain(&far_ends), (level, walls, effort));
-    let mut clipping = Clipping { config, root, body, axes, nearby, level, walls, effort };
+    let mut clipping = Clipping { config, root, from, axes, nearby, level, walls, effort };
     let (far, is_open) = clipping.clip(&far_ends, near + spare, [false; RING]);
     // Where the way is open further away, it is open here.
     let is_open = core::array::from_fn(|index| {
@@ -131,7 +131,8 @@ pub(super) fn fans(
 struct Clipping<'a> {
     config: &'a InterestConfig,
     root: &'a Root,
-    body: &'a Body,
+    /// The middle of the pawn's body.
+    from: Vec3,
     axes: [Vec3; 2],
     /// The walls in the region; `None` if they are too many, or not all of them are convex.
     nearby: Option<NearbyWalls>,
@@ -144,10 +145,9 @@ impl Clipping<'_> {
     /// Returns the fan to these ends, without what is behind walls, and which of its corners are not clipped. Those in
     /// `is_open` are known not to be.
     fn clip(&mut self, ends: &[Vec2; RING], seconds: f32, mut is_open: [bool; RING]) -> (Fan, [bool; RING]) {
-        let (config, up) = (self.config, self.root.up);
-        let chest = self.body.chest();
-        let from = self.root.position + up * chest;
-        let [x, z] = self.axes;
+        let Self { config, from, axes: [x, z], .. } = *self;
+        let up = self.root.up;
+        let chest = (from - self.root.position).dot(up);
         let mean = ends.iter().sum::<Vec2>() / RING as f32;
         let to = from + x * mean.x + z * mean.y;
         let (middle, is_middle_open) =

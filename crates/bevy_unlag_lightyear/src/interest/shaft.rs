@@ -173,7 +173,7 @@ pub(super) fn is_blocked(
 
 impl<'a> Shaft<'a> {
     fn new((fan, board): (&Fan, &Board), (level, walls, effort): World<'a>) -> Self {
-        let heights = (fan.up.dot(board.up) > 0.9999).then(|| {
+        let heights = edges::have_same_up(fan, board).then(|| {
             let all = fan.ring.iter().chain([&fan.middle]).chain(&board.sides);
             all.fold((fan.up, f32::INFINITY, f32::NEG_INFINITY), |(up, low, high), post| {
                 (up, low.min(post.low.dot(up)), high.max(post.high.dot(up)))

@@ -91,5 +91,6 @@ mod pushes;
 mod sending;
 mod server;
 mod silence;
+mod skipped_systems;
 mod snapshot_acks;
 mod time;

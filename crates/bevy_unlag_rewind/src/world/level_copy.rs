@@ -45,7 +45,7 @@ struct Wall {
 
 impl Wall {
     fn new(pose: Pose, shape: SharedShape) -> Self {
-        let piece = is_convex(&shape).then(|| WallPiece::convex(pose, shape.clone()));
+        let piece = shape.is_convex().then(|| WallPiece::convex(pose, shape.clone()));
         Self { pose, shape, piece }
     }
 
@@ -159,18 +159,6 @@ impl Line {
         let ray = ParryRay::new(a, direction.as_vec3());
         (a.is_finite() && length.is_finite()).then(|| Self { from: a.into(), to: b.into(), ray, length })
     }
-}
-
-fn is_convex(shape: &SharedShape) -> bool {
-    !matches!(
-        shape.as_typed_shape(),
-        TypedShape::TriMesh(_)
-            | TypedShape::HeightField(_)
-            | TypedShape::Compound(_)
-            | TypedShape::Polyline(_)
-            | TypedShape::Voxels(_)
-            | TypedShape::Custom(_)
-    )
 }
 
 /// Returns the number of triangles of a terrain, two for each cell.

@@ -103,7 +103,7 @@ impl Filled {
 
 /// Starts server processes and adds their matches to a core until it is full.
 fn fill_core(options: &Options, figures: &mut Figures, is_fixed: bool) -> Result<Filled, String> {
-    let counts = options.extent(&[4, 8, 12][..], &[4, 8, 12, 16, 20]);
+    let counts = options.extent(&[1, 4, 8, 12][..], &[1, 4, 8, 12, 16, 20]);
     let mut rng = SmallRng::seed_from_u64(options.seed);
     // From this thread, because processes inherit the core of the thread that starts them.
     let most = counts.iter().copied().max().unwrap_or(0);
@@ -140,7 +140,7 @@ fn add_matches(
         core.fill(count)?;
         core.run(SETTLING)?;
         core.start_recording();
-        core.run(options.extent(3.0, 15.0))?;
+        core.run(options.extent(6.0, 15.0))?;
         bytes = core.check_players()?;
         let p99 = core.worst_quantile_ms(0.99);
         recorded = u64::from(core.recorded());

@@ -50,7 +50,7 @@ impl Edges {
     pub fn new(fan: &Fan, board: &Board) -> Option<Self> {
         let Plan { ring, reach, turn, .. } = &fan.plan;
         let body = board.sides.map(|side| fan.plan.flat(side.low));
-        let is_upright = fan.up.dot(board.up) > UPRIGHT;
+        let is_upright = have_same_up(fan, board);
         let distance = if is_upright {
             distance_to_line(body)
         } else {
@@ -100,6 +100,11 @@ impl Edges {
 
 /// Cosine of the largest angle between directions that count as equal.
 const UPRIGHT: f32 = 0.9999;
+
+/// Returns whether both regions have the same up direction.
+pub(super) fn have_same_up(fan: &Fan, board: &Board) -> bool {
+    fan.up.dot(board.up) > UPRIGHT
+}
 
 /// Returns the corners of a fan with the heights at which lines to a body can leave it.
 fn heightened(fan: &Fan, board: &Board, (reach, distance): (f32, f32)) -> [Post; RING + 1] {

@@ -16,7 +16,7 @@ use unlag_examples::{
 
 use super::{LINK, PLAYERS};
 use crate::{
-    lab_process::{LabProcess, say},
+    lab_process::{LabProcess, ProcessSignal, say},
     prelude::*,
 };
 
@@ -32,6 +32,15 @@ pub enum Ending {
     Drain,
     /// SIGKILL: it tells nobody. The control.
     Kill,
+}
+
+impl Ending {
+    fn signal(self) -> ProcessSignal {
+        match self {
+            Self::Drain => ProcessSignal::Terminate,
+            Self::Kill => ProcessSignal::Kill,
+        }
+    }
 }
 
 /// Results of a server's end.
@@ -87,7 +96,7 @@ pub fn measure(options: &Options, ending: Ending) -> Result<Ended, String> {
         };
         let players: Vec<_> = (1..=PLAYERS as u64).map(play).collect();
         thread::sleep(JOINING);
-        let signalled = signal(&server, ending);
+        let signalled = server.signal(ending.signal());
         let ends: Vec<_> = players.into_iter().map(thread::ScopedJoinHandle::join).collect();
         signalled.map(|()| ends)
     })?;
@@ -99,23 +108,4 @@ pub fn measure(options: &Options, ending: Ending) -> Result<Ended, String> {
         lost += usize::from(reason != EndReason::ServerShutdown);
     }
     Ok(Ended { ready, players, lost })
-}
-
-/// Sends the process the signal that ends it.
-fn signal(server: &LabProcess, ending: Ending) -> Result<(), String> {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process};
-        let signal = match ending {
-            Ending::Drain => Signal::TERM,
-            Ending::Kill => Signal::KILL,
-        };
-        kill_process(Pid::from_child(server.child()), signal)
-            .map_err(|error| format!("cannot end the server process: {error}"))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (server, ending);
-        Err("this system has no signals".to_owned())
-    }
 }

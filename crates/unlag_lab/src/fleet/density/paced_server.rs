@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use unlag_examples::{app, connection};
 
 use crate::{
-    lab_process::{LabProcess, say},
+    lab_process::{LabProcess, ProcessSignal, say},
     load::{cpu_time, pin_to_core, resident_bytes, thread_cpu_time},
     prelude::*,
 };
@@ -28,6 +28,13 @@ pub struct Slot {
     pub resumes: Duration,
     /// What is left of a tick's time for the frames of all servers: their other threads need the rest.
     pub length: Duration,
+}
+
+impl Slot {
+    /// Returns when a tick at this phase is due.
+    fn due(&self, phase: Duration) -> Duration {
+        self.began + self.length.mul_f64(phase.as_secs_f64() / TICK.as_secs_f64())
+    }
 }
 
 /// Work of a server in the time of one tick.
@@ -99,10 +106,12 @@ pub fn serve(mut phase: Duration, is_fixed: bool) -> Result<(), String> {
             say(&state(&mut app))?;
             continue;
         }
-        let slot = serde_json::from_str(&line)
+        let slot: Slot = serde_json::from_str(&line)
             .map_err(|error| format!("unknown command '{line}'; use state or a slot: {error}"))?;
         // Reading commands is no part of a server.
         waits.skip_waits();
+        // A server of the slot before had the core.
+        waits.add_wait(slot.resumes.saturating_sub(slot.due(phase)));
         let (lap, cpu) = run_tick(&mut app, slot, phase, last_cpu);
         phase += waits.end_update(TICK, &config);
         // Beyond the end of this tick it is the beginning of the next one.
@@ -123,7 +132,7 @@ fn paced_app() -> App {
 /// Runs a tick when it is due. Returns the processor times afterwards, too.
 fn run_tick(app: &mut App, slot: Slot, phase: Duration, last_cpu: CpuTimes) -> (Lap, CpuTimes) {
     let before = CpuTimes::now();
-    let due = slot.began + slot.length.mul_f64(phase.as_secs_f64() / TICK.as_secs_f64());
+    let due = slot.due(phase);
     thread::sleep(due.max(slot.resumes).saturating_sub(shared_time()));
     app.update();
     let (over, after) = (shared_time(), CpuTimes::now());
@@ -167,6 +176,14 @@ impl PacedServer {
         let (port, is_pinned): (u16, bool) = process.reply()?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Self { process, address, is_pinned, ready: began.elapsed() })
+    }
+
+    /// Stops the process with all its threads, or lets it go on: its time stands still meanwhile. Without effect where
+    /// the system has no signals.
+    pub fn stand_still(&self, stands: bool) {
+        let signal = if stands { ProcessSignal::Stop } else { ProcessSignal::Continue };
+        // It fails if the process has ended, which the next command reports.
+        let _ = self.process.signal(signal);
     }
 
     /// Lets the process run its next tick in this slot.

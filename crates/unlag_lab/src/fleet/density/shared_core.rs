@@ -94,7 +94,9 @@ impl SharedCore {
     /// Runs one tick: first of all clients, while the servers' time stands still, then of all servers.
     fn step(&mut self) -> Result<(), String> {
         let began = Instant::now();
+        self.matches.iter().for_each(|game| game.server.stand_still(true));
         self.matches.iter_mut().flat_map(|game| &mut game.clients).for_each(App::update);
+        self.matches.iter().for_each(|game| game.server.stand_still(false));
         self.late += u32::from(began.elapsed() > TICK);
         let resumes = shared_time() + NOTICE;
         let began = resumes.saturating_sub(self.behind);

@@ -14,7 +14,7 @@ use unlag_examples::{app, connection};
 
 use super::{PERIOD, STALL};
 use crate::{
-    lab_process::{LabProcess, say},
+    lab_process::{LabProcess, ProcessSignal, say},
     prelude::*,
 };
 
@@ -90,24 +90,12 @@ impl StallingServer {
     /// Stops the process for [`STALL`] in every [`PERIOD`] until the match is over.
     pub fn stop_again_and_again(&self, is_over: &AtomicBool) {
         while !is_over.load(Ordering::Relaxed) {
-            self.signal(true);
+            // It fails if the process has ended, which the players report.
+            let _ = self.process.signal(ProcessSignal::Stop);
             thread::sleep(STALL);
-            self.signal(false);
+            let _ = self.process.signal(ProcessSignal::Continue);
             thread::sleep(PERIOD - STALL);
         }
-    }
-
-    /// Stops the process, or lets it go on.
-    fn signal(&self, stop: bool) {
-        #[cfg(unix)]
-        {
-            use rustix::process::{Pid, Signal, kill_process};
-            let signal = if stop { Signal::STOP } else { Signal::CONT };
-            // It fails if the process has ended, which the players report.
-            let _ = kill_process(Pid::from_child(self.process.child()), signal);
-        }
-        #[cfg(not(unix))]
-        let _ = stop;
     }
 
     /// Returns the number of datagrams that the system has dropped because the process's socket was full; `None` where
@@ -126,13 +114,6 @@ fn drops_of(table: &str, port: u16) -> Option<u64> {
     let line =
         table.lines().find(|line| line.split_whitespace().nth(1).is_some_and(|at| at.ends_with(&suffix)))?;
     line.split_whitespace().next_back()?.parse().ok()
-}
-
-impl Drop for StallingServer {
-    fn drop(&mut self) {
-        // Stopped, it could not end.
-        self.signal(false);
-    }
 }
 
 #[cfg(test)]
