@@ -133,6 +133,24 @@ mod tests {
         assert_eq!(app().run(), AppExit::from_code(3));
     }
 
+    /// Threads in which systems have run.
+    #[derive(Resource, Default)]
+    struct Threads(Vec<thread::ThreadId>);
+
+    #[test]
+    fn schedules_run_in_the_calling_thread_whatever_features_bevy_has() {
+        let mut app = app();
+        let note = |mut threads: ResMut<Threads>| threads.0.push(thread::current().id());
+        let caller = thread::current().id();
+        app.init_resource::<Threads>()
+            .add_systems(FixedUpdate, note)
+            .add_systems(PostUpdate, note)
+            .add_systems(Last, move |threads: Res<Threads>| {
+                assert!(threads.0.iter().all(|thread| *thread == caller), "{:?}, not {caller:?}", threads.0);
+            });
+        assert_eq!(app.run(), AppExit::from_code(3));
+    }
+
     #[test]
     fn next_tick_is_what_is_left_of_the_timestep_at_the_speed_of_the_game() {
         let mut world = World::new();
