@@ -7,17 +7,49 @@ mod half_open;
 mod stall;
 mod token_reuse;
 
+use clap::{Args, ValueEnum};
+
 use crate::prelude::*;
 
 pub use density::{FleetServerArgs, serve_fleet};
 pub use stall::{StallArgs, serve_stalling};
 
-pub fn measure(options: &Options) -> Result<Figures, String> {
+/// Parts of the topic.
+#[derive(Args, Clone, Debug)]
+pub struct FleetArgs {
+    /// Measure this part alone. Can be repeated
+    #[arg(long, value_name = "PART")]
+    part: Vec<Part>,
+}
+
+/// Part of the topic.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    /// A server that stands still while junk arrives.
+    Stall,
+    /// Memory of strangers.
+    HalfOpen,
+    /// One token at several servers.
+    Tokens,
+    /// Servers on a core, and a day of many cores.
+    Density,
+}
+
+pub fn measure(options: &Options, args: &FleetArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
-    stall::measure(options, &mut figures)?;
-    half_open::measure(options, &mut figures)?;
-    token_reuse::measure(options, &mut figures)?;
-    let needs = density::measure(options, &mut figures)?;
-    day::measure(options, needs, &mut figures)?;
+    for part in Part::value_variants() {
+        if !args.part.is_empty() && !args.part.contains(part) {
+            continue;
+        }
+        match part {
+            Part::Stall => stall::measure(options, &mut figures)?,
+            Part::HalfOpen => half_open::measure(options, &mut figures)?,
+            Part::Tokens => token_reuse::measure(options, &mut figures)?,
+            Part::Density => {
+                let needs = density::measure(options, &mut figures)?;
+                day::measure(options, needs, &mut figures)?;
+            }
+        }
+    }
     Ok(figures)
 }

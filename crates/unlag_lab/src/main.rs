@@ -93,7 +93,7 @@ enum Topic {
     /// Agreement between drawn and confirmed hits, prediction error of the owner, bandwidth.
     Agreement(agreement::MatrixArgs),
     /// Operation of many servers: the socket of a server that stands still, memory of strangers, matches on one core.
-    Fleet,
+    Fleet(fleet::FleetArgs),
     /// Server process of `fleet` that shares a core with others, or that is drained.
     #[command(hide = true)]
     FleetServer(fleet::FleetServerArgs),
@@ -140,7 +140,7 @@ fn main() -> ExitCode {
     let Cli { topic, options } = Cli::parse();
     let measured = match topic {
         Topic::Agreement(args) => agreement::measure(&options, &args),
-        Topic::Fleet => fleet::measure(&options),
+        Topic::Fleet(args) => fleet::measure(&options, &args),
         Topic::FleetServer(args) => fleet::serve_fleet(args).map(|()| figure_table::Figures::default()),
         Topic::StallServer(args) => fleet::serve_stalling(args).map(|()| figure_table::Figures::default()),
         Topic::Growth => growth::measure(&options),
