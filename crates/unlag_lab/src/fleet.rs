@@ -9,7 +9,7 @@ mod token_reuse;
 
 use clap::{Args, ValueEnum};
 
-use crate::prelude::*;
+use crate::{prelude::*, topic_parts::wanted};
 
 pub use density::{FleetServerArgs, serve_fleet};
 pub use stall::{StallArgs, serve_stalling};
@@ -37,10 +37,7 @@ enum Part {
 
 pub fn measure(options: &Options, args: &FleetArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
-    for part in Part::value_variants() {
-        if !args.part.is_empty() && !args.part.contains(part) {
-            continue;
-        }
+    for part in wanted(&args.part) {
         match part {
             Part::Stall => stall::measure(options, &mut figures)?,
             Part::HalfOpen => half_open::measure(options, &mut figures)?,

@@ -25,6 +25,7 @@ mod smoothing;
 mod soak;
 mod statistics;
 mod timeline;
+mod topic_parts;
 mod transports;
 mod weapons;
 

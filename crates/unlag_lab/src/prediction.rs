@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::agreement::owner_error;
-use crate::prelude::*;
+use crate::{prelude::*, topic_parts::wanted};
 
 pub use move_bytes::measure_rounds;
 pub use other_libm::{ClientArgs, run as run_clients};
@@ -64,10 +64,7 @@ enum Part {
 pub fn measure(options: &Options, args: &PredictionArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
     // Timings first, before the other measurements heat up the machine.
-    for part in Part::value_variants() {
-        if !args.part.is_empty() && !args.part.contains(part) {
-            continue;
-        }
+    for part in wanted(&args.part) {
         match part {
             Part::Times => add_times(&mut figures, options)?,
             Part::Bytes => add_bytes(&mut figures, options)?,

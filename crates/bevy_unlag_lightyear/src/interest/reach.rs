@@ -115,9 +115,10 @@ pub(super) fn fans(
     let mut motion = Motion::new(velocity);
     let near_ends = motion.run(config, near, slack);
     let far_ends = motion.run(config, spare, slack);
-    let from = root.position + root.up * body.chest();
+    let chest = body.chest();
+    let from = root.position + root.up * chest;
     let nearby = nearby_walls((from, axes), near_ends.iter().chain(&far_ends), (level, walls, effort));
-    let mut clipping = Clipping { config, root, from, axes, nearby, level, walls, effort };
+    let mut clipping = Clipping { config, root, chest, from, axes, nearby, level, walls, effort };
     let (far, is_open) = clipping.clip(&far_ends, near + spare, [false; RING]);
     // Where the way is open further away, it is open here.
     let is_open = core::array::from_fn(|index| {
@@ -131,7 +132,8 @@ pub(super) fn fans(
 struct Clipping<'a> {
     config: &'a InterestConfig,
     root: &'a Root,
-    /// The middle of the pawn's body.
+    /// Height of the middle of the pawn's body, and its place.
+    chest: f32,
     from: Vec3,
     axes: [Vec3; 2],
     /// The walls in the region; `None` if they are too many, or not all of them are convex.
@@ -145,9 +147,8 @@ impl Clipping<'_> {
     /// Returns the fan to these ends, without what is behind walls, and which of its corners are not clipped. Those in
     /// `is_open` are known not to be.
     fn clip(&mut self, ends: &[Vec2; RING], seconds: f32, mut is_open: [bool; RING]) -> (Fan, [bool; RING]) {
-        let Self { config, from, axes: [x, z], .. } = *self;
+        let Self { config, chest, from, axes: [x, z], .. } = *self;
         let up = self.root.up;
-        let chest = (from - self.root.position).dot(up);
         let mean = ends.iter().sum::<Vec2>() / RING as f32;
         let to = from + x * mean.x + z * mean.y;
         let (middle, is_middle_open) =
