@@ -14,6 +14,8 @@ use unlag_examples::{
     udp_match::{self, PlayerOptions},
 };
 
+use bevy_unlag::weapons::ShotRefusal;
+
 use crate::prelude::*;
 use server::StallingServer;
 pub use server::{StallArgs, serve_stalling};
@@ -50,8 +52,16 @@ struct Played {
 
 impl Played {
     fn note(&self) -> String {
-        let ShotStats { agreed, refused, lost, .. } = &self.shots;
-        format!("drawn hits of {PLAYERS} players, {agreed} agreed, {refused} refused, {lost} lost")
+        let ShotStats { agreed, missed, elsewhere, refused_drawn, lost, clamped, .. } = &self.shots;
+        let why = ShotRefusal::ALL.iter().zip(self.shots.reasons).filter(|(_, count)| *count > 0);
+        let why: Vec<_> = why.map(|(why, count)| format!("{count} {why:?}")).collect();
+        format!(
+            "drawn hits of {PLAYERS} players, {agreed} agreed, {missed} missed, {elsewhere} elsewhere, \
+             {refused_drawn} refused, {lost} lost; {} of {} with a limited view agreed; all refusals: {}",
+            clamped.agreed,
+            clamped.drawn,
+            why.join(", ")
+        )
     }
 }
 
