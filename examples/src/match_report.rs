@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use bevy::prelude::*;
-use bevy_unlag::{prelude::*, smoothing::PlayoutClocks, weapons::ShotRefusal};
+use bevy_unlag::{prelude::*, smoothing::PlayoutClocks};
 use serde_json::{Map, Value, json};
 
 use crate::{match_end::MatchEnd, shot_stats::ShotStats};
@@ -188,7 +188,7 @@ impl MatchReport {
             line("all", &self.summed());
         }
         let total = self.total();
-        let reasons: Vec<_> = refusals(&total).map(|(why, count)| format!("{why:?} {count}")).collect();
+        let reasons: Vec<_> = total.refusals().map(|(why, count)| format!("{why:?} {count}")).collect();
         if !reasons.is_empty() {
             let _ = writeln!(text, "refused: {}", reasons.join(", "));
         }
@@ -236,11 +236,6 @@ impl MatchReport {
     }
 }
 
-/// Returns the reasons for which rounds were refused, with their numbers.
-fn refusals(stats: &ShotStats) -> impl Iterator<Item = (ShotRefusal, u64)> {
-    ShotRefusal::ALL.into_iter().zip(stats.reasons).filter(|(_, count)| *count > 0)
-}
-
 fn player_json(p: &PlayerReport) -> Value {
     let rounded = |value: f64, digits: i32| (value * 10_f64.powi(digits)).round() / 10_f64.powi(digits);
     let l = &p.shot_stats;
@@ -262,7 +257,7 @@ fn player_json(p: &PlayerReport) -> Value {
         "confirmed_hits": l.confirmed,
         "agreed": l.agreed,
         "refused": l.refused,
-        "refusal_reasons": refusals(l).map(|(why, count)| (format!("{why:?}"), json!(count))).collect::<Map<_, _>>(),
+        "refusal_reasons": l.refusals().map(|(why, count)| (format!("{why:?}"), json!(count))).collect::<Map<_, _>>(),
         "lost": l.lost,
         "confirmed_of_drawn_percent": l.confirmed_of_drawn().map(|value| rounded(value, 4)),
         "drawn_of_confirmed_percent": l.drawn_of_confirmed().map(|value| rounded(value, 4)),
@@ -272,6 +267,8 @@ fn player_json(p: &PlayerReport) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag::weapons::ShotRefusal;
+
     use super::*;
     use crate::match_end::EndReason;
 

@@ -92,6 +92,11 @@ impl ShotStats {
         self.tally().drawn_of_confirmed()
     }
 
+    /// Returns the reasons for which rounds were refused, with their numbers.
+    pub fn refusals(&self) -> impl Iterator<Item = (ShotRefusal, u64)> {
+        ShotRefusal::ALL.into_iter().zip(self.reasons).filter(|(_, count)| *count > 0)
+    }
+
     /// Adds another player's rounds.
     pub fn merge(&mut self, other: &Self) {
         self.shots += other.shots;

@@ -14,8 +14,6 @@ use unlag_examples::{
     udp_match::{self, PlayerOptions},
 };
 
-use bevy_unlag::weapons::ShotRefusal;
-
 use crate::prelude::*;
 use server::StallingServer;
 pub use server::{StallArgs, serve_stalling};
@@ -53,8 +51,7 @@ struct Played {
 impl Played {
     fn note(&self) -> String {
         let ShotStats { agreed, missed, elsewhere, refused_drawn, lost, clamped, .. } = &self.shots;
-        let why = ShotRefusal::ALL.iter().zip(self.shots.reasons).filter(|(_, count)| *count > 0);
-        let why: Vec<_> = why.map(|(why, count)| format!("{count} {why:?}")).collect();
+        let why: Vec<_> = self.shots.refusals().map(|(why, count)| format!("{count} {why:?}")).collect();
         format!(
             "drawn hits of {PLAYERS} players, {agreed} agreed, {missed} missed, {elsewhere} elsewhere, \
              {refused_drawn} refused, {lost} lost; {} of {} with a limited view agreed; all refusals: {}",
