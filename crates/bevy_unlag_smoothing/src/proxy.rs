@@ -68,7 +68,7 @@ impl ProxyTime {
     pub(crate) fn resume(&mut self, first: Tick, now: f64, tick_seconds: f64) {
         let Some(newest) = self.newest() else { return };
         let interval = self.interval.max(1);
-        let gap = first.since(newest) - i32::from(interval);
+        let gap = first.since(newest).saturating_sub(interval.into());
         if gap > 0 {
             self.ticks.iter_mut().for_each(|tick| *tick = tick.offset(gap));
             self.updated_at = now - f64::from(interval) * tick_seconds;
@@ -190,5 +190,15 @@ mod tests {
         let mut forgetful = shown_for(20);
         forgetful.restart();
         assert_eq!(reappear(&mut forgetful), 2);
+    }
+
+    #[test]
+    fn pawn_that_continues_with_a_tick_of_another_match_stays_finite() {
+        for first in [Tick(0), Tick((1 << 31) + 64), Tick(u32::MAX)] {
+            let mut proxy = ProxyTime::default();
+            (0..20).for_each(|update| proxy.updated(Tick(7 + update * 3), 3, 0.0));
+            proxy.resume(first, 10.0, 1.0 / 64.0);
+            assert_eq!((proxy.newest(), proxy.interval(), proxy.updated_at), (Some(Tick(64)), 3, 0.0));
+        }
     }
 }

@@ -14,17 +14,9 @@ use crate::{
 pub(crate) fn advance(
     (time, clock): (Res<Time<Real>>, Res<GameClock>),
     mut playout: ResMut<PlayoutClocks>,
-    mut drawn: ResMut<DrawnViewTime>,
     mut stats: ResMut<SmoothingStats>,
-    mut had_time: Local<bool>,
 ) {
     playout.advance(clock.seconds(&time));
-    // On a machine with authority another plugin sets the view time.
-    let played = playout.main_time();
-    if played.is_some() || *had_time {
-        drawn.0 = played;
-    }
-    *had_time = played.is_some();
     if let Some(clock) = playout.primary() {
         stats.delay_ms = (clock.delay_seconds() * 1_000.0) as f32;
         stats.speed = clock.speed() as f32;
@@ -35,7 +27,7 @@ pub(crate) fn draw(
     (sampler, config, playout): (Res<PoseSampler>, Res<PlayoutConfig>, Res<PlayoutClocks>),
     (real, game, server): (Res<Time<Real>>, Res<GameClock>, Res<ServerClock>),
     (tick, fixed, bases): (Option<Res<CurrentTick>>, Option<Res<Time<Fixed>>>, Res<BasePoses>),
-    mut base_time: ResMut<DrawnBaseTime>,
+    (mut view, mut base_time): (ResMut<DrawnViewTime>, ResMut<DrawnBaseTime>),
     mut stats: ResMut<SmoothingStats>,
     mut proxies: Query<
         (
@@ -49,8 +41,10 @@ pub(crate) fn draw(
         ),
         With<SnapshotInbox>,
     >,
+    (mut times, mut had_time): (Local<Vec<ViewTime>>, Local<bool>),
     mut commands: Commands,
 ) {
+    times.clear();
     let (now, tick_seconds) = (game.seconds(&real), f64::from(sampler.tick_seconds));
     let bases_at = tick.zip(fixed).map(|(tick, fixed)| tick.frame_time(&fixed)).unwrap_or_default();
     let bases = bases.at(bases_at);
@@ -80,6 +74,7 @@ pub(crate) fn draw(
                     let clock = playout.time(proxy.interval())?;
                     let frame = game.delta_seconds();
                     let time = proxy.draw_by(clock, frame, &config, tick_seconds, &mut stats);
+                    times.push(time);
                     history.stamp(time)?
                 }
             };
@@ -116,6 +111,21 @@ pub(crate) fn draw(
         }
         *drawn = sampled;
     }
+    let played = median(&mut times).or_else(|| playout.main_time());
+    // On a machine with authority another plugin sets the view time.
+    if played.is_some() || *had_time {
+        view.0 = played;
+    }
+    *had_time = played.is_some();
+}
+
+/// Returns the median. It is the time of most pawns, and moves no faster than a pawn while they change over from one
+/// clock to another, one after the other: if it jumped to a clock, all pawns would seem to be shifted.
+fn median(times: &mut [ViewTime]) -> Option<ViewTime> {
+    let any = *times.first()?;
+    let middle = (times.len() - 1) / 2;
+    let (_, median, _) = times.select_nth_unstable_by_key(middle, |time| time.since(any));
+    Some(*median)
 }
 
 #[cfg(test)]

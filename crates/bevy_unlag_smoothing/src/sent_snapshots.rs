@@ -255,11 +255,19 @@ impl SentSnapshots {
         longest - shortest
     }
 
-    /// Returns the shortest and the longest of the intervals that [count](Self::interval_spread); 0 while
-    /// none is known.
+    /// Returns the shortest and the longest of the intervals that [count](Self::interval_spread), also of those from
+    /// which pawns have changed recently, because screens follow gradually; 0 while none is known.
     #[must_use]
     pub fn common(&self) -> (u16, u16) {
-        let counts = self.spacings();
+        let mut counts = self.spacings();
+        for target in &self.targets {
+            let newest = target.spaces.newest();
+            let usual = target.spaces.rates(newest.into()).usual;
+            if usual != newest {
+                counts[usize::from(usual).min(128)] += 1;
+            }
+        }
+        counts[0] = 0;
         let least = (self.targets.len() as u32).div_ceil(8).max(1);
         let common = |count: &u32| *count >= least;
         let shortest = counts.iter().position(common).unwrap_or(0);
@@ -450,6 +458,27 @@ mod tests {
             }
         }
         assert_eq!((log.interval(), log.common(), log.interval_spread()), (3, (3, 64), 61));
+    }
+
+    #[test]
+    fn interval_that_most_pawns_had_counts_until_screens_have_followed() {
+        let mut log = SentSnapshots::default();
+        let mut send = |log: &mut SentSnapshots, ticks: core::ops::Range<u32>, slow: u32| {
+            for tick in ticks {
+                let is_due = |interval: u32| tick.is_multiple_of(interval);
+                for (id, interval) in [(1, 3), (2, slow), (3, slow), (4, slow)] {
+                    if is_due(interval) {
+                        log.mark_update(NetId(id), [Tick(tick)].into_iter(), Tick(tick));
+                    }
+                }
+            }
+        };
+        send(&mut log, 0..600, 12);
+        assert_eq!((log.interval(), log.common()), (12, (3, 12)));
+        send(&mut log, 600..700, 3);
+        assert_eq!((log.interval(), log.common(), log.interval_spread()), (3, (3, 12), 9));
+        send(&mut log, 700..1_300, 3);
+        assert_eq!((log.common(), log.interval_spread()), ((3, 3), 0));
     }
 
     #[test]

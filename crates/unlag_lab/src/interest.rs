@@ -1,15 +1,15 @@
 //! Interest: pawns that should be drawn and are not, what a modified client knows of pawns that its player cannot see,
 //! and the cost.
 
+mod cost;
 mod level;
 mod tally;
 mod wanderer;
 mod witness;
 
-use bevy_unlag::net::{
-    HiddenPawns, InterestConfig, InterestPlugin, InterestStats, InterestSystems, NetSystems,
-};
-use level::Level;
+use bevy_unlag::net::{HiddenPawns, InterestConfig, InterestPlugin, InterestSystems, NetSystems};
+pub use cost::Costs;
+pub use level::Level;
 use tally::Tally;
 use wanderer::Wanderer;
 use witness::Sightings;
@@ -97,7 +97,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     let mut matches = Tally::default();
     played.iter().for_each(|one| matches += one.1);
 
-    let crowd = cost(options, &mut figures)?;
+    let crowd = cost::measure(options, &mut figures)?;
     let fight = fight(options, &mut figures)?;
     for (tally, place) in [(matches, "the matches"), (crowd, "the match of 64 players"), (fight, "the fight")]
     {
@@ -125,7 +125,8 @@ fn fight(options: &Options, figures: &mut Figures) -> Result<Tally, String> {
                 server.add_plugins(InterestPlugin::default());
             }
         })?;
-        Level { number: level::DIVIDED_ARENA, seed: options.seed }.set_up(&mut fight);
+        let level = Level { number: level::DIVIDED_ARENA, seed: options.seed };
+        fight.apps_mut().for_each(|app| level.set_up(app));
         fight.run(Duration::from_millis(500));
         Tally::begin(&mut fight.server);
         fight.fight(seconds);
@@ -138,21 +139,30 @@ fn fight(options: &Options, figures: &mut Figures) -> Result<Tally, String> {
     Ok(tally)
 }
 
+/// Returns the plugin for players that do not sprint.
+fn interest_plugin() -> InterestPlugin {
+    InterestPlugin { config: InterestConfig { max_speed: SPEED, ..default() } }
+}
+
 fn known_percent(sightings: &Sightings) -> f64 {
     sightings.known_seconds * 100.0 / sightings.unseen_seconds
 }
 
+/// Returns a link with a round trip in milliseconds.
+fn link(round_trip: u64) -> LinkConditions {
+    LinkConditions { latency: Duration::from_micros(round_trip * 500), ..LinkConditions::PERFECT }
+}
+
 /// Starts a match of wandering players in a level that the server knows.
-fn start(case: &Case, players: u64, seed: u64) -> Result<Match, String> {
-    let latency = Duration::from_micros(case.round_trip * 500);
-    let conditions = LinkConditions { latency, ..LinkConditions::PERFECT };
+fn start(case: &Case, seed: u64) -> Result<Match, String> {
     let seed = seed.wrapping_mul(31).wrapping_add(case.level.number * 7 + case.round_trip);
-    let options = MatchOptions { players, conditions, seed, fps: 60.0, ..default() };
+    let conditions = link(case.round_trip);
+    let options = MatchOptions { players: PLAYERS, conditions, seed, fps: 60.0, ..default() };
     let mode = case.mode;
     let late = Duration::from_millis(case.round_trip + 200);
     let mut game = Match::start_with(&options, |server| {
         if mode != Mode::Nothing {
-            server.add_plugins(InterestPlugin { config: InterestConfig { max_speed: SPEED, ..default() } });
+            server.add_plugins(interest_plugin());
         }
         if mode == Mode::Late {
             server.insert_resource(Lateness(late)).add_systems(
@@ -161,17 +171,8 @@ fn start(case: &Case, players: u64, seed: u64) -> Result<Match, String> {
             );
         }
     })?;
-    let places = case.level.set_up(&mut game);
-    if places.is_empty() {
-        return Err(format!("level {} has no place for a pawn", case.level.number));
-    }
-    let world = game.server.world_mut();
-    let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
-    for (id, mut state) in pawns.iter_mut(world) {
-        let index = usize::from(id.0);
-        let aside = (index / places.len()) as f32 * 0.8;
-        state.body.teleport_to(places[index % places.len()] + Vec3::X * aside);
-    }
+    game.apps_mut().for_each(|app| case.level.set_up(app));
+    case.level.scatter_pawns(&mut game.server)?;
     for (player, client) in (0..).zip(&mut game.clients) {
         Wanderer::take_over(seed.wrapping_mul(1_009).wrapping_add(player), client);
     }
@@ -182,7 +183,7 @@ fn start(case: &Case, players: u64, seed: u64) -> Result<Match, String> {
 
 /// Plays a match and returns what all clients saw, and what the server asked.
 fn play(case: &Case, seed: u64) -> Result<(Sightings, Tally), String> {
-    let mut game = start(case, PLAYERS, seed)?;
+    let mut game = start(case, seed)?;
     witness::watch(&mut game);
     game.run(Duration::from_secs_f64(SETTLING));
     for client in &mut game.clients {
@@ -195,31 +196,6 @@ fn play(case: &Case, seed: u64) -> Result<(Sightings, Tally), String> {
         all += *client.world().resource::<Sightings>();
     }
     Ok((all, *game.server.world().resource::<Tally>()))
-}
-
-/// Measures the time of the decision with 64 players in the first seeded level.
-fn cost(options: &Options, figures: &mut Figures) -> Result<Tally, String> {
-    let level = Level { number: 1, seed: options.seed };
-    let case = Case { level, round_trip: 100, mode: Mode::OutOfSight, seconds: 0.0 };
-    let mut game = start(&case, 64, options.seed)?;
-    game.run(Duration::from_secs_f64(SETTLING));
-    let ticks = options.extent(256, 1_280);
-    let mut times = Vec::with_capacity(ticks);
-    Tally::begin(&mut game.server);
-    let rays = game.server.world().resource::<InterestStats>().rays;
-    for _ in 0..ticks {
-        game.run(TICK);
-        times.push(game.server.world().resource::<InterestStats>().time.as_secs_f64() * 1e6);
-    }
-    let rays = (game.server.world().resource::<InterestStats>().rays - rays) as f64 / ticks as f64;
-    let tally = *game.server.world().resource::<Tally>();
-    let average = mean(times.iter().copied());
-    let hidden = tally.hidden_percent();
-    let note = format!("p99 {:.0}, {rays:.0} rays, {hidden:.0} % hidden", quantile(&mut times, 0.99));
-    figures.add_noted("interest_us_per_tick_64", average, note)?;
-    let note = format!("of {:.0} a tick", tally.tested as f64 / ticks as f64);
-    figures.add_noted("interest_unanswered_percent_64", tally.unanswered_percent(), note)?;
-    Ok(tally)
 }
 
 /// Time by which the control shows pawns late.

@@ -66,24 +66,48 @@ impl Level {
         boxes
     }
 
-    /// Replaces the arena of every app of a match with this level. Returns places for pawns.
-    pub fn set_up(self, game: &mut Match) -> Vec<Vec3> {
+    /// Replaces the arena of an app with this level.
+    pub fn set_up(self, app: &mut App) {
         if self.number == 0 {
-            return arena::SPAWNS.to_vec();
+            return;
         }
         if self.number == DIVIDED_ARENA {
-            game.apps_mut().for_each(|app| arena::spawn_boxes(app, &arena::DIVISIONS));
+            arena::spawn_boxes(app, &arena::DIVISIONS);
+            return;
+        }
+        let world = app.world_mut();
+        let parts: Vec<_> = world.query_filtered::<Entity, With<ArenaPart>>().iter(world).collect();
+        for part in parts {
+            world.despawn(part);
+        }
+        arena::spawn_boxes(app, &self.boxes());
+    }
+
+    /// Moves the pawns of a server to free places of the level.
+    ///
+    /// # Errors
+    /// Returns a message if it has none.
+    pub fn scatter_pawns(self, server: &mut App) -> Result<(), String> {
+        let places = self.places();
+        if places.is_empty() {
+            return Err(format!("level {} has no place for a pawn", self.number));
+        }
+        let world = server.world_mut();
+        let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
+        for (id, mut state) in pawns.iter_mut(world) {
+            let index = usize::from(id.0);
+            let aside = (index / places.len()) as f32 * 0.8;
+            state.body.teleport_to(places[index % places.len()] + Vec3::X * aside);
+        }
+        Ok(())
+    }
+
+    /// Returns places for pawns.
+    fn places(self) -> Vec<Vec3> {
+        if [0, DIVIDED_ARENA].contains(&self.number) {
             return arena::SPAWNS.to_vec();
         }
         let boxes = self.boxes();
-        for app in game.apps_mut() {
-            let world = app.world_mut();
-            let parts: Vec<_> = world.query_filtered::<Entity, With<ArenaPart>>().iter(world).collect();
-            for part in parts {
-                world.despawn(part);
-            }
-            arena::spawn_boxes(app, &boxes);
-        }
         let room = 2.0 * HALF / ROOMS as f32;
         let middle = |room_index: usize| -HALF + (room_index as f32 + 0.5) * room;
         let places = (0..ROOMS * ROOMS).map(|i| Vec3::new(middle(i % ROOMS), 0.1, middle(i / ROOMS)));

@@ -1,11 +1,12 @@
 //! Sums of a server's questions to its level, and of what it concealed, over all ticks.
 
 use bevy_unlag::net::{HiddenPawns, InterestStats, InterestSystems};
+use serde::{Deserialize, Serialize};
 
 use crate::prelude::*;
 
 /// Sums over the ticks of a server.
-#[derive(Resource, Clone, Copy, Default, Debug)]
+#[derive(Resource, Clone, Copy, Default, Debug, Serialize, Deserialize)]
 pub struct Tally {
     /// Tests of a pair, and those without an answer.
     pub tested: u64,

@@ -12,7 +12,7 @@ use unlag_examples::{
 };
 
 use super::server_process::{Frame, ServerProcess};
-use crate::prelude::*;
+use crate::{interest::Level, prelude::*};
 
 /// Simulated seconds within which all clients must join.
 const JOINING: u32 = 20;
@@ -50,6 +50,14 @@ impl LoadSession {
     /// Returns a message if the server does not start, or this build lacks the transport.
     pub fn over(transport: TransportName, seed: u64) -> Result<Self, String> {
         Self::with_server(ServerProcess::start_for_all_transports(64)?, 64, seed, transport)
+    }
+
+    /// Starts a server without clients that conceals pawns out of sight in a level.
+    ///
+    /// # Errors
+    /// Returns a message if the server does not start.
+    pub fn in_level(level: Level) -> Result<Self, String> {
+        Self::with_server(ServerProcess::start_in_level(level)?, 64, level.seed, TransportName::Udp)
     }
 
     fn with_server(

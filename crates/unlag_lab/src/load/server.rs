@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     frame_profile::{self, FrameProfile, ReplicationTimes},
+    interest::{Costs, Level},
     lab_process::say,
     prelude::*,
 };
@@ -39,6 +40,12 @@ pub struct ServeArgs {
     /// Listen for WebTransport and WebSocket, too.
     #[arg(long)]
     web: bool,
+    /// Conceal pawns out of sight, in this level of the measurement `interest`.
+    #[arg(long)]
+    level: Option<u64>,
+    /// Seed of the levels.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 /// Serves until standard input ends.
@@ -55,6 +62,10 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
     if args.laps {
         app.add_plugins(frame_profile::plugin);
     }
+    let level = args.level.map(|number| Level { number, seed: args.seed });
+    if level.is_some() {
+        Costs::add_plugin(&mut app);
+    }
     let listeners = if args.web { ListenerArgs::on_free_ports().listeners()? } else { None };
     let digest = listeners.as_ref().map(|listeners| listeners.digest.clone());
     if let Some(listeners) = listeners {
@@ -63,6 +74,10 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
     connection::listen_udp(&mut app, 0);
     finish(&mut app);
     app.update();
+    // After the startup systems, which spawn the arena.
+    if let Some(level) = level {
+        level.set_up(&mut app);
+    }
     let open = open_listeners(app.world_mut())?;
     let port_of = |transport| open.iter().find(|open| open.transport == transport).map(|open| open.port);
     let udp =
@@ -94,9 +109,12 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
                 let times = app.world_mut().get_resource_mut::<ReplicationTimes>();
                 say(&times.map(|mut times| times.take()).unwrap_or_default())?;
             }
-            other => {
-                return Err(format!("unknown command '{other}'; use frame, state, laps or replication"));
+            "scatter" => {
+                let level = level.ok_or("the server has no level")?;
+                say(&level.scatter_pawns(&mut app)?)?;
             }
+            "interest" => say(&level.map(|_| Costs::take(&mut app)).unwrap_or_default())?,
+            other => return Err(format!("unknown command '{other}'")),
         }
     }
     Ok(())

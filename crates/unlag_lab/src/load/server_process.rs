@@ -1,13 +1,20 @@
 //! Handle of the server process: starts it and exchanges commands over its standard input and output.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::{
+    ffi::OsStr,
+    net::{Ipv4Addr, SocketAddr},
+};
 
 use serde::{Deserialize, Serialize};
 
 use unlag_examples::transport::{ClientTransport, TransportArgs, TransportName};
 
 use super::system_info;
-use crate::{lab_process::LabProcess, prelude::*};
+use crate::{
+    interest::{Costs, Level},
+    lab_process::LabProcess,
+    prelude::*,
+};
 
 /// Server in a process of its own that runs one frame per command.
 pub struct ServerProcess {
@@ -70,7 +77,15 @@ impl ServerProcess {
     /// # Errors
     /// Returns a message if the process does not start.
     pub fn start(hz: u32, laps: bool) -> Result<Self, String> {
-        Self::start_with(hz, laps, false)
+        Self::start_with(hz, laps.then_some("--laps"))
+    }
+
+    /// Starts a server process that conceals pawns out of sight in a level.
+    ///
+    /// # Errors
+    /// Returns a message if the process does not start.
+    pub fn start_in_level(level: Level) -> Result<Self, String> {
+        Self::start_with(64, [format!("--level={}", level.number), format!("--seed={}", level.seed)])
     }
 
     /// Starts a server process that listens for WebTransport and WebSocket, too.
@@ -78,13 +93,12 @@ impl ServerProcess {
     /// # Errors
     /// Returns a message if the process does not start, or this build knows UDP alone.
     pub fn start_for_all_transports(hz: u32) -> Result<Self, String> {
-        Self::start_with(hz, false, true)
+        Self::start_with(hz, ["--web"])
     }
 
-    fn start_with(hz: u32, laps: bool, web: bool) -> Result<Self, String> {
+    fn start_with(hz: u32, options: impl IntoIterator<Item: AsRef<OsStr>>) -> Result<Self, String> {
         let mut process = LabProcess::start("the server process", |command| {
-            command.args(["load-server", "--hz", &hz.to_string()]).args(laps.then_some("--laps"));
-            command.args(web.then_some("--web"));
+            command.args(["load-server", "--hz", &hz.to_string()]).args(options);
             command.args((!system_info::is_cpu_clock_fine()).then_some("--wall"));
         })?;
         let listening: Listening = process.reply()?;
@@ -130,6 +144,22 @@ impl ServerProcess {
     /// Returns a message if the process has ended.
     pub fn laps(&mut self) -> Result<Vec<(String, u64)>, String> {
         self.process.request("laps")
+    }
+
+    /// Moves all pawns to free places of the server's level.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended, and does end if its level has none.
+    pub fn scatter(&mut self) -> Result<(), String> {
+        self.process.request("scatter")
+    }
+
+    /// Returns the cost of concealing pawns since the last call.
+    ///
+    /// # Errors
+    /// Returns a message if the process has ended.
+    pub fn interest(&mut self) -> Result<Costs, String> {
+        self.process.request("interest")
     }
 
     /// Returns the nanoseconds of each send of replication since the last call.

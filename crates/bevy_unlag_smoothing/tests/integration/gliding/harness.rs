@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    DrawnPose, NetRole, PathKnotConfig, PathRecorder, ProxySmoothing, ProxyUpdate, Snapshot, Tick,
-    VisualOffset,
+    DrawnPose, DrawnViewTime, NetRole, PathKnotConfig, PathRecorder, ProxySmoothing, ProxyUpdate, Snapshot,
+    Tick, ViewTime, VisualOffset,
 };
 use bevy_unlag_smoothing::{ProxyTime, SmoothingPlugin, SmoothingStats, SnapshotInbox};
 
@@ -24,6 +24,8 @@ pub struct DrawnFrame {
     pub pose: Vec3,
     /// View time in seconds since the first tick.
     pub view: f64,
+    /// View time of most pawns, likewise.
+    pub main_view: f64,
     pub alive: bool,
 }
 
@@ -93,15 +95,19 @@ impl Harness {
                 }
             }
             self.app.update();
+            let seconds = |time: Option<ViewTime>| {
+                time.map_or(f64::NAN, |time| f64::from(time.ticks_since(FIRST)) * TICK)
+            };
+            let main_view = seconds(self.app.world().resource::<DrawnViewTime>().0);
             for pawn in &mut self.pawns {
                 let entity = self.app.world().entity(pawn.entity);
                 let drawn = entity.get::<DrawnPose>().expect("a drawn pose");
                 let offset = entity.get::<VisualOffset>().expect("an offset");
-                let view = entity.get::<ProxyTime>().and_then(|time| time.drawn);
-                let view = view.map_or(f64::NAN, |time| f64::from(time.ticks_since(FIRST)) * TICK);
+                let view = seconds(entity.get::<ProxyTime>().and_then(|time| time.drawn));
                 let pose = drawn.pose.position;
                 let place = pose + offset.offset;
-                pawn.seen.push(DrawnFrame { now: self.now, place, pose, view, alive: drawn.pose.alive });
+                let alive = drawn.pose.alive;
+                pawn.seen.push(DrawnFrame { now: self.now, place, pose, view, main_view, alive });
             }
             self.now += FRAME;
         }

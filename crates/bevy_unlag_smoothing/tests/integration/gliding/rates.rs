@@ -70,6 +70,46 @@ fn view_time_adapts_gradually_to_a_changed_update_rate() {
     assert_eq!(time.interval(), 3);
 }
 
+/// Asserts that the view time of most pawns never jumps, and returns its largest distance from that of any of `pawns`.
+fn largest_shift(stage: &Harness, pawns: &[usize]) -> f64 {
+    let mut apart = 0.0f64;
+    for pawn in pawns {
+        let seen = stage.pawns[*pawn].after(3.0);
+        assert!(seen.iter().any(|frame| frame.now - frame.view > 0.2), "the rate never changed");
+        for pair in seen.windows(2) {
+            let speed = (pair[1].main_view - pair[0].main_view) / (pair[1].now - pair[0].now);
+            assert!((0.0..1.06).contains(&speed), "{speed} at {}", pair[1].now);
+            apart = apart.max((pair[0].main_view - pair[0].view).abs());
+        }
+    }
+    apart
+}
+
+#[test]
+fn view_time_of_most_pawns_is_theirs_while_they_change_over_to_another_clock() {
+    let mut stage = Harness::new();
+    let slider = |tick: u32| if (640..1_600).contains(&tick) { 12 } else { 3 };
+    let pawns = [(); 3].map(|()| stage.pawn(None, 40.0, circle, slider, |_| Some(0.05)));
+    // One with a rate of its own is not among them.
+    stage.pawn(None, 40.0, circle, |_| 24, |_| Some(0.05));
+    stage.run(39.0);
+    assert_eq!(largest_shift(&stage, &pawns), 0.0);
+}
+
+#[test]
+fn view_time_of_most_pawns_moves_gradually_when_the_majority_changes_sides() {
+    // One pawn after the other gets the rate that one has had all the time.
+    let mut stage = Harness::new();
+    let changing = [700u32, 900, 1_000, 1_050].map(|at| {
+        let slider = move |tick: u32| if (at..2_200 + at).contains(&tick) { 12 } else { 3 };
+        stage.pawn(None, 60.0, circle, slider, |_| Some(0.05))
+    });
+    stage.pawn(None, 60.0, circle, |_| 12, |_| Some(0.05));
+    stage.run(59.0);
+    let apart = largest_shift(&stage, &changing);
+    assert!(apart > 4.0 * TICK, "they never were apart: {apart} s");
+}
+
 #[test]
 fn view_time_never_runs_backward_when_the_rate_drops_to_one_a_second() {
     let mut stage = Harness::new();
