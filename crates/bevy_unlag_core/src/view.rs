@@ -29,8 +29,8 @@ pub enum ViewStamp {
     Present,
 }
 
-/// View time of most proxies in the last frame: the median of the times at which they were drawn, without those that
-/// are drawn without playout.
+/// View time of remote pawns in the last frame: the median of the times of those with playout, also of pawns out of
+/// sight. If there are none, it is the time of the most common playout clock.
 ///
 /// A proxy that was drawn at another moment has it in its [`DrawnPose::stamp`](crate::DrawnPose::stamp).
 /// `None` before the first frame that can show a proxy, and on a machine with authority that draws none.

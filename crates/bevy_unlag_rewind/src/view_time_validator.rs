@@ -36,7 +36,7 @@ pub struct ViewClaim {
     /// [`SentSnapshots::interval`](bevy_unlag_smoothing::SentSnapshots::interval).
     pub interval: u16,
     /// Difference in ticks between the longest and the shortest of the commoner update intervals. The
-    /// screen's main playout clock may follow any of them and may change over. See
+    /// screen's view time may follow any of their clocks and may change over. See
     /// [`SentSnapshots::interval_spread`](bevy_unlag_smoothing::SentSnapshots::interval_spread).
     pub interval_spread: u16,
     /// Ticks by which most snapshots sent to this client are late: pawns with late moves are sent as of

@@ -62,7 +62,7 @@ impl PlayoutClocks {
         self.rates.iter().max_by_key(|rate| (rate.pawns, core::cmp::Reverse(rate.interval)))
     }
 
-    /// Returns the view time of most pawns.
+    /// Returns the time of the most common clock.
     pub(crate) fn main_time(&self) -> Option<ViewTime> {
         self.most_used()?.time
     }

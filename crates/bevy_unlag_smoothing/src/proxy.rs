@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn pawn_that_continues_with_a_tick_of_another_match_stays_finite() {
+    fn pawn_that_continues_with_a_tick_of_another_match_is_not_shifted() {
         for first in [Tick(0), Tick((1 << 31) + 64), Tick(u32::MAX)] {
             let mut proxy = ProxyTime::default();
             (0..20).for_each(|update| proxy.updated(Tick(7 + update * 3), 3, 0.0));

@@ -119,11 +119,11 @@ pub(crate) fn draw(
     *had_time = played.is_some();
 }
 
-/// Returns the median. It is the time of most pawns, and moves no faster than a pawn while they change over from one
-/// clock to another, one after the other: if it jumped to a clock, all pawns would seem to be shifted.
+/// Returns the median, of two the later one. It moves no faster than a pawn while pawns change over from one clock to
+/// another, one after the other: if it jumped to a clock, all pawns would seem to be shifted.
 fn median(times: &mut [ViewTime]) -> Option<ViewTime> {
     let any = *times.first()?;
-    let middle = (times.len() - 1) / 2;
+    let middle = times.len() / 2;
     let (_, median, _) = times.select_nth_unstable_by_key(middle, |time| time.since(any));
     Some(*median)
 }

@@ -53,7 +53,7 @@ impl PublishedPath {
     }
 
     /// Returns the ticks between updates: the fewest of the last few intervals, because frames lengthen some of them.
-    /// An overdue update after late moves shortens it for a few updates. 0 before the second update. Clients rely on
+    /// An overdue update after late moves makes it too short for a few updates. 0 before the second update. Clients rely on
     /// the first two updates as well, and a shot at a new pawn is tested as it was drawn.
     #[must_use]
     pub fn interval(&self) -> i32 {

@@ -248,15 +248,16 @@ impl SentSnapshots {
     }
 
     /// Returns the difference in ticks between the longest and the shortest update interval, among the
-    /// intervals that at least an eighth of the pawns have; 0 if all have the same.
+    /// intervals that at least an eighth of the pawns have or had recently; 0 if all have the same.
     #[must_use]
     pub fn interval_spread(&self) -> u16 {
         let (shortest, longest) = self.common();
         longest - shortest
     }
 
-    /// Returns the shortest and the longest of the intervals that [count](Self::interval_spread), also of those from
-    /// which pawns have changed recently, because screens follow gradually; 0 while none is known.
+    /// Returns the shortest and the longest of the intervals that [count](Self::interval_spread); 0 while none is
+    /// known. A pawn that is sent more often than before counts with its longer interval, too, because screens follow
+    /// gradually.
     #[must_use]
     pub fn common(&self) -> (u16, u16) {
         let mut counts = self.spacings();
@@ -267,7 +268,6 @@ impl SentSnapshots {
                 counts[usize::from(usual).min(128)] += 1;
             }
         }
-        counts[0] = 0;
         let least = (self.targets.len() as u32).div_ceil(8).max(1);
         let common = |count: &u32| *count >= least;
         let shortest = counts.iter().position(common).unwrap_or(0);
@@ -463,7 +463,7 @@ mod tests {
     #[test]
     fn interval_that_most_pawns_had_counts_until_screens_have_followed() {
         let mut log = SentSnapshots::default();
-        let mut send = |log: &mut SentSnapshots, ticks: core::ops::Range<u32>, slow: u32| {
+        let send = |log: &mut SentSnapshots, ticks: core::ops::Range<u32>, slow: u32| {
             for tick in ticks {
                 let is_due = |interval: u32| tick.is_multiple_of(interval);
                 for (id, interval) in [(1, 3), (2, slow), (3, slow), (4, slow)] {

@@ -155,7 +155,7 @@ impl<'a> Moment<'a> {
         sampler: &PoseSampler,
     ) -> bool {
         let rates = sent.rates(target.id, target.path.interval());
-        // The screen's main playout clock may follow any of the common rates.
+        // The screen's view time may follow the clock of any of the common rates.
         let (shortest, longest) = match sent.common() {
             (0, _) => (sampler.snapshot_ticks, sampler.snapshot_ticks),
             (shortest, longest) => (i32::from(shortest).min(sampler.snapshot_ticks), i32::from(longest)),

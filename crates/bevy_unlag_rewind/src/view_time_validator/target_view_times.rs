@@ -59,7 +59,7 @@ pub(super) struct ShiftLimits {
     pub drift: i64,
     /// Maximum distance of a frame from its move, in 1/256 of a tick.
     pub blur: i64,
-    /// Whether the screen's main playout clock may change over to another rate.
+    /// Whether the screen's view time may change over to the clock of another rate.
     pub interval_spread: bool,
 }
 
@@ -79,8 +79,8 @@ impl TargetViewTime {
         let passed = pace.shooter_tick.since(self.shooter_tick).max(0);
         let drift = pace.drift * (i64::from(passed) * SUB_TICKS + pace.blur) / SUB_TICKS;
         let near = shift.clamp(self.shift - drift, self.shift + drift);
-        // If the main clock changes over, all shifts change, but the targets are still drawn at the same
-        // moments.
+        // If the view time changes over to another clock, all shifts change, but the targets are still drawn at
+        // the same moments.
         let behind = |tick: Tick, time: ViewTime| ViewTime::at(tick).since(time);
         let went = behind(pace.shooter_tick, pace.time.later(shift)) - behind(self.shooter_tick, self.time);
         let stayed = pace.interval_spread && went.abs() <= drift + pace.blur;

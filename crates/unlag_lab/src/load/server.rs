@@ -114,7 +114,11 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
                 say(&level.scatter_pawns(&mut app)?)?;
             }
             "interest" => say(&level.map(|_| Costs::take(&mut app)).unwrap_or_default())?,
-            other => return Err(format!("unknown command '{other}'")),
+            other => {
+                return Err(format!(
+                    "unknown command '{other}'; use frame, state, laps, replication, scatter or interest"
+                ));
+            }
         }
     }
     Ok(())

@@ -149,7 +149,7 @@ impl ServerProcess {
     /// Moves all pawns to free places of the server's level.
     ///
     /// # Errors
-    /// Returns a message if the process has ended, and does end if its level has none.
+    /// Returns a message if the process has ended, which also happens if the level has no free place.
     pub fn scatter(&mut self) -> Result<(), String> {
         self.process.request("scatter")
     }
