@@ -183,7 +183,7 @@ opaque_messages! { register_smoothing:
 opaque_messages! { register_weapons:
     /// A [`ShotVerdict`](bevy_unlag_weapons::ShotVerdict).
     VerdictMessage: ServerToClient, Verdicts on ServerEventChannel;
-    /// A [`Tracer`](bevy_unlag_weapons::Tracer).
+    /// The [`Tracer`](bevy_unlag_weapons::Tracer)s of a frame.
     TracerMessage: ServerToClient, Tracers on EffectChannel;
     /// A [`ProjectileLaunch`](bevy_unlag_weapons::ProjectileLaunch).
     ProjectileLaunchMessage: ServerToClient, Projectiles on ServerEventChannel;

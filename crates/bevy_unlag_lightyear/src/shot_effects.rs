@@ -6,9 +6,11 @@
 //!   players see and dodge. A launch contains its start point, and identifies the shooter by id only.
 //! * Late joiners receive the launches of all projectiles in flight.
 
+mod tracer_message;
+
 use bevy::{ecs::message::Message, prelude::*};
 use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
-use bevy_unlag_core::Wire;
+use bevy_unlag_core::{BitWriter, Wire};
 use bevy_unlag_rewind::MatchStart;
 use bevy_unlag_weapons::{
     OutgoingShotMessages, ProjectileEnd, ProjectileLaunch, ProjectilesInFlight, ShotMessage, ShotVerdict,
@@ -46,13 +48,22 @@ type Link = (
     Option<&'static HiddenPawns>,
 );
 
+/// Tracer of a frame, with the pawn and the client that fired.
+struct SentTracer {
+    pawn: Entity,
+    owner: Option<Entity>,
+    bits: BitWriter,
+}
+
 fn send(
     mut pawns: Query<(Entity, Option<&ControlledBy>, Option<&FormerPlayer>, &mut OutgoingShotMessages)>,
     mut links: Query<Link, (With<ClientOf>, Without<Spectator>)>,
     (filters, flights): (Res<ComponentFilters>, Option<Res<ProjectilesInFlight>>),
     mut bandwidth: ResMut<Bandwidth>,
     #[cfg(feature = "record")] mut recording: Option<ResMut<crate::record::MatchRecording>>,
+    mut tracers: Local<Vec<SentTracer>>,
 ) {
+    tracers.clear();
     for (pawn, owner, former, mut mailbox) in &mut pawns {
         let owner = owner.map(|owner| owner.owner).or(former.map(|former| former.0));
         for mailed in mailbox.0.drain(..) {
@@ -67,20 +78,9 @@ fn send(
                     }
                 }
                 ShotMessage::Tracer(tracer) => {
-                    let bytes = tracer.to_bytes();
-                    for (entity, _, _, mut link, _, _, mut queue, visible, hidden) in &mut links {
-                        let seen = visible.is_none_or(|visible| filters.shows(visible, pawn))
-                            && HiddenPawns::allow(hidden, pawn);
-                        if owner == Some(entity) || !seen {
-                            continue;
-                        }
-                        // Snapshots take precedence over cosmetic effects.
-                        if queue.spend_if_idle(bytes.len()) {
-                            bandwidth.send(&mut link, bytes.clone());
-                        } else {
-                            bandwidth.defer(MessageClass::Tracers, 1);
-                        }
-                    }
+                    let mut bits = BitWriter::default();
+                    tracer.write(&mut bits);
+                    tracers.push(SentTracer { pawn, owner, bits });
                 }
                 ShotMessage::Launched(launch) => {
                     let bytes = launch.to_bytes();
@@ -110,11 +110,45 @@ fn send(
             }
         }
     }
+    if !tracers.is_empty() {
+        send_tracers(&tracers, &mut links, &filters, &mut bandwidth);
+    }
     let Some(flights) = flights else { return };
     for (_, connected, _, _, mut link, ..) in &mut links {
         if connected.is_added() {
             flights.launches().for_each(|launch| bandwidth.send(&mut link, launch.to_bytes()));
         }
+    }
+}
+
+/// Sends the tracers of a frame: one message to each client, because in a crowd everybody gets several in every tick.
+fn send_tracers(
+    tracers: &[SentTracer],
+    links: &mut Query<Link, (With<ClientOf>, Without<Spectator>)>,
+    filters: &ComponentFilters,
+    bandwidth: &mut Bandwidth,
+) {
+    for (entity, _, _, mut link, _, _, mut queue, visible, hidden) in links {
+        let mut deferred = 0;
+        let sent = tracers.iter().filter(|tracer| {
+            let seen = tracer.owner != Some(entity)
+                && visible.is_none_or(|visible| filters.shows(visible, tracer.pawn))
+                && HiddenPawns::allow(hidden, tracer.pawn);
+            // Snapshots take precedence over cosmetic effects.
+            let fits = seen && queue.spend_if_idle(tracer.bits.len_bits().div_ceil(8));
+            deferred += usize::from(seen && !fits);
+            fits
+        });
+        tracer_message::write(sent.map(|tracer| &tracer.bits), |bytes| bandwidth.send(&mut link, bytes));
+        if deferred > 0 {
+            bandwidth.defer(MessageClass::Tracers, deferred);
+        }
+    }
+}
+
+fn deliver_tracers(mut messages: ServerMessages<TracerMessage>, mut writer: MessageWriter<Tracer>) {
+    for message in messages.take() {
+        writer.write_batch(tracer_message::read(&message.0));
     }
 }
 
@@ -128,7 +162,7 @@ pub(crate) fn client_plugin(app: &mut App) {
             PreUpdate,
             (
                 deliver::<VerdictMessage, ShotVerdict>(|_, _| true),
-                deliver::<TracerMessage, Tracer>(|_, _| true),
+                deliver_tracers,
                 deliver::<ProjectileLaunchMessage, ProjectileLaunch>(is_of_current_match),
                 deliver::<ProjectileEndMessage, ProjectileEnd>(|_, _| true),
             )
