@@ -11,6 +11,10 @@ use bevy_unlag_weapons::{
 };
 use libfuzzer_sys::fuzz_target;
 
+#[cfg_attr(not(test), expect(dead_code, reason = "the server uses more of it"))]
+#[path = "../../crates/bevy_unlag_lightyear/src/shot_effects/tracer_message.rs"]
+mod tracer_message;
+
 /// Checks that a decoded value survives encoding: a float at the end of its range may be rounded once.
 fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> Option<T> {
     let again = |value: &T| {
@@ -32,6 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
         1 => {
+            assert!(tracer_message::read(bytes).count() <= bytes.len());
             let Some(tracer) = read::<Tracer>(bytes) else { return };
             let from = bevy::math::Vec3::new(3.0, 1.5, -20.0);
             assert!(tracer.directions(from, 12).all(bevy::prelude::Vec3::is_normalized), "{tracer:?}");

@@ -11,7 +11,7 @@ use crate::{link::GameSpeed, message_class::MessageClass, model_index::ModelInde
 
 /// Version of the wire protocol; changes with every change of the format. A client and a server with
 /// different versions refuse each other with an error that names both.
-pub const PROTOCOL_VERSION: u32 = 20;
+pub const PROTOCOL_VERSION: u32 = 21;
 
 /// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may set its own number; client and server must agree.

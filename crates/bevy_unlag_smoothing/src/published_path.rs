@@ -53,8 +53,8 @@ impl PublishedPath {
     }
 
     /// Returns the ticks between updates: the fewest of the last few intervals, because frames lengthen some of them.
-    /// An overdue update after late moves makes it too short for a few updates. 0 before the second update. Clients rely on
-    /// the first two updates as well, and a shot at a new pawn is tested as it was drawn.
+    /// An overdue update after late moves makes it too short for a few updates. 0 before the second update. Clients
+    /// rely on the first two updates as well, and a shot at a new pawn is tested as it was drawn.
     #[must_use]
     pub fn interval(&self) -> i32 {
         self.spaces.into_iter().filter(|space| *space > 0).min().unwrap_or(0)
