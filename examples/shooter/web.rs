@@ -4,22 +4,22 @@
 //! | --- | --- |
 //! | `server` | Address of a server without a key, such as `192.0.2.7:5001` |
 //! | `token` | Connect token in hexadecimal, in place of `server` |
-//! | `url` | URL of the server, if its certificate is for a name: `https://play.example.com:5001` |
-//! | `digest` | SHA-256 digest of a certificate that browsers do not trust, 64 hexadecimal digits |
+//! | `transport` | `web-transport`, the default, or `web-socket` for networks that let nothing else through |
+//! | `url` | URL of the server, if its certificate is for a name: `https://play.example.com:5001`, or `wss://` |
+//! | `digest` | SHA-256 digest of a certificate for WebTransport that browsers do not trust, 64 hexadecimal digits |
 //! | `preset` | Simulated link, by the name of its preset |
 //! | `autoplay` | A script plays |
 
 mod page;
 
 use bevy::{input::InputSystems, prelude::*};
-use bevy_unlag::{guard::WebTransportClient, prelude::*};
+use bevy_unlag::prelude::*;
 use unlag_examples::{
     connection,
     match_end::MatchEnd,
     match_report::{self, MatchReport, PlayerReport},
     reconnect::{self, ReconnectPolicy},
     screen::WindowArgs,
-    transport::ClientTransport,
 };
 
 use crate::{client_window::client_window, play::Play};
@@ -49,9 +49,9 @@ pub fn show_end(end: &MatchEnd) {
 
 fn client(page: &Page) -> Result<App, String> {
     let parameters = page.parameters()?;
-    let server = WebTransportClient { url: parameters.url()?, digest: parameters.digest()? };
+    let transport = parameters.transport()?;
     let (client, redial) = token(page, &parameters)?;
-    let client = (client, redial, ClientTransport::WebTransport(server));
+    let client = (client, redial, transport);
     let autoplay = parameters.get("autoplay").is_some();
     let window =
         WindowArgs { autoplay, size: (1280, 720), plain: true, full: false, screenshot: None, film: None };

@@ -78,7 +78,8 @@ pub(crate) fn no_answer(server: SocketAddr, has_token: bool) -> MatchEnd {
         let other = if has_token {
             "it has another key than the link's token, or the token has expired; ask for a new link"
         } else {
-            "the link has another digest than its certificate, it has a key, or its firewall keeps UDP from that port"
+            "the browser does not accept its certificate (another digest than the link's, or one that is not trusted), \
+             it has a key, or a firewall blocks the port; a link for WebSocket helps where UDP is blocked"
         };
         format!("no server answers at {server}: none listens for browsers there, {other}")
     } else if has_token {

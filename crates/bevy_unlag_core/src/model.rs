@@ -314,7 +314,7 @@ pub trait MoveDiagnostics<M: MoveModel> {
         0
     }
 
-    /// Returns a hash of the level, compared when a client joins. Default 0: no comparison.
+    /// Returns a hash of the level, compared when the own pawn first moves. Default 0: no comparison.
     #[must_use]
     fn level_hash(world: &SystemParamItem<M::World>) -> u32 {
         0

@@ -54,6 +54,7 @@ pub fn run_by_ticks(app: &mut App, mut more: impl FnMut(&mut App) -> bool) {
     let mut due = Instant::now();
     let (mut phase, mut shift) = (TickPhase::of_this_thread(), Duration::ZERO);
     while more(app) {
+        phase.begin_update();
         app.update();
         // The clock of the ticks stood still while they were shifted.
         if let Some(mut fixed) =
@@ -64,11 +65,12 @@ pub fn run_by_ticks(app: &mut App, mut more: impl FnMut(&mut App) -> bool) {
         let now = Instant::now();
         let last = app.world().get_resource::<Time<Real>>().and_then(Time::<Real>::last_update);
         // Time that a test sets by hand, or an app without time, says nothing about when the update was.
-        let tick = time_to_next_tick(app.world());
+        let next = time_to_next_tick(app.world());
         let config = app.world().get_resource().copied().unwrap_or_default();
+        let tick = app.world().get_resource::<Time<Fixed>>().map_or(next, Time::<Fixed>::timestep);
         shift = phase.end_update(tick, &config);
         app.insert_resource(phase.times());
-        due = last.filter(|last| *last <= now).unwrap_or(now).max(due) + tick + shift;
+        due = last.filter(|last| *last <= now).unwrap_or(now).max(due) + next + shift;
         if due > now {
             thread::sleep(due - now);
         } else if now - due > STALL {

@@ -1,7 +1,7 @@
 //! The page around the client: its URL, its storage, and attributes of its body, which the page's script shows.
 
-use bevy_unlag::guard::CertificateDigest;
-use unlag_examples::connection;
+use bevy_unlag::guard::{CertificateDigest, WebSocketClient, WebTransportClient};
+use unlag_examples::{connection, transport::ClientTransport};
 use web_sys::{HtmlElement, UrlSearchParams, Window};
 
 /// Name under which a tab keeps its client id.
@@ -77,18 +77,36 @@ impl Parameters {
         self.0.get(name).filter(|value| value.len() <= LONGEST)
     }
 
-    /// Returns the URL of the server.
-    pub fn url(&self) -> Result<Option<String>, String> {
+    /// Returns how to reach the server.
+    pub fn transport(&self) -> Result<ClientTransport, String> {
+        match self.get("transport").as_deref() {
+            None | Some("web-transport") => Ok(ClientTransport::WebTransport(WebTransportClient {
+                url: self.url(&["https://"])?,
+                digest: self.digest()?,
+            })),
+            Some("web-socket") if self.digest()?.is_some() => {
+                Err("browsers know no digest for WebSocket; remove the link's digest".to_owned())
+            }
+            Some("web-socket") => Ok(ClientTransport::WebSocket(WebSocketClient {
+                url: self.url(&["wss://", "ws://"])?,
+                digest: None,
+            })),
+            Some(_) => Err("the link's transport must be web-transport or web-socket".to_owned()),
+        }
+    }
+
+    /// Returns the URL of the server, which begins with one of these schemes.
+    fn url(&self, schemes: &[&str]) -> Result<Option<String>, String> {
         match self.get("url") {
-            Some(url) if !url.starts_with("https://") => {
-                Err("the link's url must begin with https://".to_owned())
+            Some(url) if !schemes.iter().any(|scheme| url.starts_with(scheme)) => {
+                Err(format!("the link's url must begin with {}", schemes.join(" or ")))
             }
             url => Ok(url),
         }
     }
 
     /// Returns the digest of the server's certificate, if the link has one.
-    pub fn digest(&self) -> Result<Option<CertificateDigest>, String> {
+    fn digest(&self) -> Result<Option<CertificateDigest>, String> {
         let digest = self.get("digest").filter(|digest| !digest.is_empty());
         digest.map(|digest| digest.parse()).transpose().map_err(|error| format!("the link's digest: {error}"))
     }

@@ -35,7 +35,7 @@ pub struct InterestConfig {
     /// shoulders. The radius of its hit boxes bounds it. Raising it shows pawns as soon as their arms and weapons are
     /// in sight.
     pub body_radius: f32,
-    /// Expected interpolation delay of clients, in seconds. Default: 0.1.
+    /// Expected playout delay of clients, in seconds. Default: 0.1.
     pub playout_seconds: f32,
     /// Time in seconds by which pawns are shown earlier than necessary. Default: 0.01. Raising it tolerates longer
     /// frames of the server and lost snapshots.

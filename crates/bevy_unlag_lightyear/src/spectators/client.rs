@@ -15,7 +15,7 @@ use crate::{bandwidth::Bandwidth, protocol::SpectatorMessage, record::current_re
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpectatorPlugin {
     /// Most bytes of the stream that are kept, for going back in the match. Default:
-    /// [`Playback::STREAM_BYTES`], about three hours of eight players.
+    /// [`Playback::STREAM_BYTES`], 64 MiB: about two and a half hours of eight players.
     pub history_bytes: usize,
 }
 

@@ -108,7 +108,7 @@ impl Live {
 }
 
 impl Playback {
-    /// Bytes of a stream that a spectator keeps by default: about three hours of eight players.
+    /// Bytes of a stream that a spectator keeps by default: about two and a half hours of eight players.
     pub const STREAM_BYTES: usize = 64 << 20;
 
     /// Creates a playback of a match that still goes on, from the first chunks of its stream; it plays at once. `own`

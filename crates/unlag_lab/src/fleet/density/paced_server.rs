@@ -112,8 +112,10 @@ pub fn serve(mut phase: Duration, is_fixed: bool) -> Result<(), String> {
         waits.skip_waits();
         // A server of the slot before had the core.
         waits.add_wait(slot.resumes.saturating_sub(slot.due(phase)));
-        let (lap, cpu) = run_tick(&mut app, slot, phase, last_cpu);
-        phase += waits.end_update(TICK, &config);
+        let (lap, cpu) = run_tick((&mut app, &mut waits), slot, phase, last_cpu);
+        // In time of the game, which passes faster than that of the core.
+        let pace = TICK.as_secs_f64() / slot.length.as_secs_f64().max(1e-6);
+        phase += waits.end_update(TICK, &config).mul_f64(pace);
         // Beyond the end of this tick it is the beginning of the next one.
         phase = phase.checked_sub(TICK).unwrap_or(phase);
         last_cpu = cpu;
@@ -130,10 +132,16 @@ fn paced_app() -> App {
 }
 
 /// Runs a tick when it is due. Returns the processor times afterwards, too.
-fn run_tick(app: &mut App, slot: Slot, phase: Duration, last_cpu: CpuTimes) -> (Lap, CpuTimes) {
+fn run_tick(
+    (app, waits): (&mut App, &mut TickPhase),
+    slot: Slot,
+    phase: Duration,
+    last_cpu: CpuTimes,
+) -> (Lap, CpuTimes) {
     let before = CpuTimes::now();
     let due = slot.due(phase);
     thread::sleep(due.max(slot.resumes).saturating_sub(shared_time()));
+    waits.begin_update();
     app.update();
     let (over, after) = (shared_time(), CpuTimes::now());
     let cpu = after.process.saturating_sub(before.process);
