@@ -10,11 +10,11 @@ import tempfile
 import threading
 import time
 
-# WebGL 2 without a graphics card: a small window, because two cores draw it.
+# WebGL 2 without a graphics card: a small window with half of the pixels each way, because two cores draw it.
 FLAGS = [
     "--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
     "--remote-debugging-pipe", "--no-first-run", "--disable-extensions", "--disable-background-networking",
-    "--window-size=480,270", "--mute-audio",
+    "--window-size=480,360", "--force-device-scale-factor=0.5", "--mute-audio",
 ]
 
 
@@ -147,6 +147,17 @@ class Tab:
         if "exceptionDetails" in result:
             raise BrowserError(f"{script}: {result['exceptionDetails'].get('text')}")
         return result["result"].get("value")
+
+    def click_on(self, selector):
+        """Clicks into the middle of an element."""
+        place = self.evaluate(
+            f"(box => [box.x + box.width / 2, box.y + box.height / 2])"
+            f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
+        )
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+            # A frame takes a while without a graphics card.
+            time.sleep(0.5)
 
     def wait_for(self, script, patience):
         """Evaluates a script until its value is true, and returns that; otherwise the last value, after `patience`."""

@@ -37,10 +37,16 @@ pub fn client_window(
     if args.autoplay {
         app.add_plugins(scripted_player::plugin).insert_resource(script_of(args, play));
     }
-    app.insert_resource(transport);
+    app.insert_resource(transport).add_systems(Update, exit_on_fatal_error);
     let server = client.server();
-    connection::connect_with_token(&mut app, client, sim);
-    app.insert_resource(ConnectionMonitor::new(server, redial)).add_systems(Update, exit_on_fatal_error);
+    let join = move |world: &mut World| {
+        connection::connect_in_world(world, client, sim);
+        world.insert_resource(ConnectionMonitor::new(server, redial));
+    };
+    #[cfg(not(target_family = "wasm"))]
+    join(app.world_mut());
+    #[cfg(target_family = "wasm")]
+    crate::web::join_once_drawn(&mut app, join);
     Ok(app)
 }
 

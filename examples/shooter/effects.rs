@@ -115,7 +115,7 @@ fn create_assets(
     };
     commands.insert_resource(EffectAssets {
         trail: meshes.add(Cuboid::from_length(1.0)),
-        puff: meshes.add(Sphere::new(1.0)),
+        puff: meshes.add(Sphere::new(1.0).mesh().uv(16, 10)),
         // In the order of `EffectKind`.
         fades: [
             fading(Color::srgb(1.0, 0.93, 0.55)),

@@ -1,10 +1,15 @@
-//! Settings of the player that are kept between matches: mouse sensitivity and shown panels.
+//! Settings of the player that are kept between matches: mouse sensitivity and shown panels. In a browser they are in
+//! the page's storage, under the name of the file.
+
+#[cfg(target_family = "wasm")]
+#[path = "kept_settings/in_browser.rs"]
+mod storage;
+#[cfg(not(target_family = "wasm"))]
+#[path = "kept_settings/in_file.rs"]
+mod storage;
 
 use core::time::Duration;
-use std::{
-    env, fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::PlayerControls;
@@ -61,9 +66,8 @@ struct SettingsFile {
 /// Reads the settings from a file, applies them, and writes them to it when they have changed. A file that cannot be
 /// read is left as it is, with a warning.
 pub fn add(app: &mut App, file: PathBuf) {
-    let settings = match KeptSettings::read(&file) {
-        Ok(settings) => settings,
-        Err(_) if !file.exists() => KeptSettings::default(),
+    let settings = match storage::read(&file) {
+        Ok(settings) => settings.unwrap_or_default(),
         Err(error) => {
             warn!("settings {}: {error}; the defaults are used", OneLine::path(&file));
             return;
@@ -79,11 +83,7 @@ pub fn add(app: &mut App, file: PathBuf) {
 
 /// Returns the file that a player's settings have by default; `None` on a system that names no folder for it.
 pub fn default_file() -> Option<PathBuf> {
-    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = folder("XDG_CONFIG_HOME")
-        .or_else(|| folder("APPDATA"))
-        .or_else(|| folder("HOME").map(|home| home.join(".config")))?;
-    Some(folder.join("bevy_unlag_shooter.settings.ron"))
+    Some(storage::folder()?.join("bevy_unlag_shooter.settings.ron"))
 }
 
 fn apply(settings: Res<KeptSettings>, mut panels: ResMut<ShowsPanels>, mut graph: ResMut<ShowsGraph>) {
@@ -123,29 +123,21 @@ fn follow(
     settings.set_if_neq(now);
 }
 
-/// Writes the settings, to a file beside it first, so that a crash leaves the old ones.
 fn keep(settings: Res<KeptSettings>, mut file: ResMut<SettingsFile>) {
     if file.written == *settings {
         return;
     }
     file.written = *settings;
-    if let Err(error) = write(&settings, &file.path) {
+    let text = to_text(&*settings, 1).map_err(|error| error.to_string());
+    if let Err(error) = text.and_then(|text| storage::write(&file.path, &text)) {
         warn!("settings {} cannot be written: {error}", OneLine::path(&file.path));
     }
 }
 
-fn write(settings: &KeptSettings, path: &Path) -> io::Result<()> {
-    let text = to_text(settings, 1).map_err(io::Error::other)?;
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let beside = path.with_extension("new");
-    fs::write(&beside, text)?;
-    fs::rename(&beside, path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::{env, fs};
+
     use super::*;
 
     #[test]

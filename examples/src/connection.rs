@@ -85,7 +85,7 @@ pub fn connect_with_token(app: &mut App, client: TokenClient, sim: NetSim) {
 }
 
 /// Connects with a token from the world of a running app, by its [`ClientTransport`].
-pub(crate) fn connect_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
+pub fn connect_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
     let transport = world.get_resource::<ClientTransport>().cloned().unwrap_or_default();
     let server = PeerAddr(client.server());
     let mut link = world.spawn_empty();

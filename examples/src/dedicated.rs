@@ -28,7 +28,7 @@ use crate::{
     logs::{LogFormat, ServerLogs},
     operation::{Operation, read_keys},
     recording, spectating,
-    transport::{self, ListenerArgs},
+    transport::{self, ListenerArgs, OpenListener, TransportName},
     udp_match,
 };
 
@@ -129,6 +129,10 @@ pub struct TokenArgs {
     /// Time within which a client can join with the token, in seconds.
     #[arg(long, default_value_t = 30.0, value_parser = lifetime)]
     pub lifetime: f64,
+    /// Time without a packet that ends the connection, in seconds. Players in a browser, whose first frames compile
+    /// shaders, need about 15.
+    #[arg(long, default_value_t = 3.0, value_parser = lifetime)]
+    pub timeout: f64,
     /// The client may watch the match and not play: see `shooter client --spectate`.
     #[arg(long)]
     pub spectator: bool,
@@ -221,13 +225,21 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         ..SpectatorConfig::default()
     });
     let listeners = args.listeners.listeners()?;
-    let digest = listeners.as_ref().map(|listeners| format!("certificate digest: {}", listeners.digest));
+    let digest = listeners.as_ref().map(|listeners| (listeners.digest.clone(), !listeners.reloads));
     let operation =
         Operation { key_file: args.key.clone(), admin, match_time, drain, record, spectators, listeners };
     udp_match::serve(args.port, &access, options, metrics, operation, |world, port| {
-        transport::open_listeners(world).into_iter().flatten().for_each(say);
-        digest.into_iter().for_each(say);
-        if access.keys.is_development() {
+        let is_open = access.keys.is_development();
+        let open = transport::open_listeners(world).unwrap_or_default();
+        open.iter().for_each(say);
+        if let Some((digest, is_self_signed)) = digest {
+            say(format_args!("certificate digest: {digest}"));
+            let for_pages = open.iter().find(|listener| listener.transport == TransportName::WebTransport);
+            if let Some(OpenListener { port, .. }) = for_pages.filter(|_| is_self_signed && is_open) {
+                say(format_args!("parameters of the page: ?server=ADDRESS:{port}&digest={digest}"));
+            }
+        }
+        if is_open {
             say(format_args!(
                 "serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}"
             ));
@@ -270,9 +282,9 @@ pub fn write_token(args: &TokenArgs) -> Result<(), String> {
     let keys = read_keys(&args.key)?;
     let server = connection::parse_address(&args.connect)?;
     let id = args.client_id.unwrap_or_else(connection::random_client_id);
-    let lifetime = Duration::from_secs_f64(args.lifetime);
     let request = ConnectTokenRequest {
-        lifetime,
+        lifetime: Duration::from_secs_f64(args.lifetime),
+        timeout: Duration::from_secs_f64(args.timeout),
         server_id: args.server_id.clone(),
         match_id: args.match_id.clone(),
         data: if args.spectator { spectating::ROLE.to_vec() } else { Vec::new() },

@@ -9,7 +9,7 @@ use std::{
 use bevy::prelude::*;
 use bevy_unlag::{
     guard::{KeyError, KickText, RotateKeys, ServerKeys},
-    net::{Shutdown, Spectator, SpectatorConfig},
+    net::{SessionConfig, Shutdown, Spectator, SpectatorConfig},
     prelude::PlayerScore,
 };
 use bevy_unlag_server::{AdminPlugin, LifeCycleConfig, ReloadSettings};
@@ -28,8 +28,10 @@ use crate::{
 pub(crate) const SERVER: &str = "bevy_unlag::server";
 /// Time within which the first player of a match must have joined.
 const JOIN_TIME: Duration = Duration::from_secs(60);
-/// Time without a player after which a match is over: players who have lost their connection may come back for 10 s.
-const ABSENCE: Duration = Duration::from_secs(15);
+/// Time without a player after which a match is over, beyond that for which players may come back.
+const ABSENCE: Duration = Duration::from_secs(5);
+/// Time for which players may come back where there are some in browsers: a page that is loaded again needs a while.
+const RELOAD_GRACE: Duration = Duration::from_secs(20);
 /// Name of standard input in errors.
 const STDIN: &str = "standard input";
 /// Time between the announcement of the end and the disconnection.
@@ -82,6 +84,7 @@ impl Operation {
         }
         if let Some(listeners) = self.listeners {
             app.insert_resource(listeners).add_observer(transport::reload_certificates);
+            app.world_mut().resource_mut::<SessionConfig>().grace = RELOAD_GRACE;
         }
         app.add_systems(Update, end_match.run_if(resource_exists::<MatchClock>));
     }
@@ -158,6 +161,7 @@ fn end_match(
     players: Query<(), (With<ClientOf>, With<Connected>, Without<Spectator>)>,
     scores: Query<&PlayerScore>,
     mut clock: ResMut<MatchClock>,
+    sessions: Res<SessionConfig>,
     mut has_begun: Local<bool>,
     mut commands: Commands,
 ) {
@@ -165,7 +169,7 @@ fn end_match(
         clock.absence = clock.absence.saturating_sub(time.delta());
     } else {
         *has_begun = true;
-        clock.absence = ABSENCE;
+        clock.absence = sessions.grace + ABSENCE;
     }
     if *has_begun {
         clock.left = clock.left.saturating_sub(time.delta());
@@ -194,6 +198,7 @@ mod tests {
         app.add_plugins(MinimalPlugins)
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1)))
             .init_resource::<Ends>()
+            .init_resource::<SessionConfig>()
             .add_observer(|shutdown: On<Shutdown>, mut ends: ResMut<Ends>| ends.0.push(*shutdown));
         Operation { match_time: Some(Duration::from_secs(match_seconds)), ..Operation::default() }
             .add_to(&mut app);

@@ -3,7 +3,7 @@
 use core::{net::SocketAddr, time::Duration};
 
 use bevy::{platform::time::Instant, prelude::*};
-use bevy_unlag::prelude::*;
+use bevy_unlag::{guard::ConnectTokenRequest, prelude::*};
 use lightyear::prelude::{Client, Disconnected};
 
 use crate::{
@@ -24,7 +24,8 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Reconnection state of a client: whether it may reconnect, and when it last tried.
 #[derive(Clone, Debug)]
 pub struct ReconnectPolicy {
-    client_id: Option<u64>,
+    /// Client id, and the time without a packet that ends the connection; `None` if it may not reconnect.
+    identity: Option<(u64, Duration)>,
     is_reconnecting: bool,
     server_shut_down: bool,
     last_attempt: Option<Instant>,
@@ -34,13 +35,13 @@ impl ReconnectPolicy {
     /// Enables reconnection in development mode, where a client with the same id is the same player.
     #[must_use]
     pub fn with_client_id(client_id: u64) -> Self {
-        Self { client_id: Some(client_id), ..Self::never() }
+        Self { identity: Some((client_id, ConnectTokenRequest::DEFAULT_TIMEOUT)), ..Self::never() }
     }
 
     /// Disables reconnection, because a connect token is valid for one connection only.
     #[must_use]
     pub fn never() -> Self {
-        Self { client_id: None, is_reconnecting: false, server_shut_down: false, last_attempt: None }
+        Self { identity: None, is_reconnecting: false, server_shut_down: false, last_attempt: None }
     }
 
     /// Stops reconnecting: the server has announced its shutdown, so the end of the connection is final.
@@ -61,7 +62,7 @@ impl ReconnectPolicy {
             // Still connected, or an attempt is in progress.
             return Ok(self.is_reconnecting);
         }
-        let Some(client_id) = self.client_id else {
+        let Some((client_id, timeout)) = self.identity else {
             return Err(EndReason::ConnectionLost.because(format!(
                 "lost the connection to the server at {server}; \
                  a token is valid for one connection only, so ask for a new one"
@@ -70,14 +71,15 @@ impl ReconnectPolicy {
         self.is_reconnecting = true;
         if self.last_attempt.is_none_or(|at| at.elapsed() >= RETRY_INTERVAL) {
             self.last_attempt = Some(Instant::now());
-            reconnect(world, server, client_id).map_err(|line| EndReason::ConnectionLost.because(line))?;
+            let client = connection::development_client_with_timeout(server, client_id, timeout);
+            replace_link(world, client.map_err(|line| EndReason::ConnectionLost.because(line))?);
         }
         Ok(true)
     }
 
     /// Returns whether the client joins with a connect token, which is good for one connection.
     pub(crate) fn has_token(&self) -> bool {
-        self.client_id.is_none()
+        self.identity.is_none()
     }
 
     /// Returns whether the server has announced its shutdown.
@@ -124,19 +126,24 @@ pub fn window_client_with_id(
     client_id: u64,
 ) -> Result<(TokenClient, ReconnectPolicy), String> {
     let client = connection::development_client_with_timeout(server, client_id, LONGEST_FRAME)?;
-    Ok((client, ReconnectPolicy::with_client_id(client_id)))
+    let identity = Some((client_id, LONGEST_FRAME));
+    Ok((client, ReconnectPolicy { identity, ..ReconnectPolicy::never() }))
 }
 
-/// Reconnects to a server in development mode with a fresh token. The old link is despawned; the new one has
-/// the same conditions.
+/// Reconnects to a server in development mode with a fresh token.
 ///
 /// # Errors
 /// Returns one line when the connect token cannot be created.
 pub fn reconnect(world: &mut World, server: SocketAddr, client_id: u64) -> Result<(), String> {
-    let client = connection::development_client(server, client_id)?;
+    replace_link(world, connection::development_client(server, client_id)?);
+    Ok(())
+}
+
+/// Connects a client by a new link. The old one is despawned; the new one has the same conditions.
+fn replace_link(world: &mut World, client: TokenClient) {
     let mut links = world.query_filtered::<(Entity, &NetSim), With<Client>>();
     let old: Vec<_> = links.iter(world).map(|(link, sim)| (link, sim.seed(), sim.up, sim.down)).collect();
-    let mut sim = NetSim::new(client_id);
+    let mut sim = NetSim::new(1);
     for (link, seed, up, down) in old {
         // A new seed, so that the same packets are not lost again. Packets in the old link are obsolete.
         sim = NetSim::new(seed.wrapping_add(1));
@@ -144,7 +151,6 @@ pub fn reconnect(world: &mut World, server: SocketAddr, client_id: u64) -> Resul
         world.despawn(link);
     }
     connection::connect_in_world(world, client, sim);
-    Ok(())
 }
 
 #[cfg(test)]

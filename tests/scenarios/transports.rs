@@ -16,10 +16,11 @@ use bevy_unlag::{
         CertificateDigest, IngressStats, ServerCertificate, SessionListeners, SessionTransport,
         WebSocketClient, WebTransportClient,
     },
+    net::SessionOf,
     prelude::*,
 };
 use lightyear::prelude::{
-    Client, Connected, LinkOf, LocalAddr,
+    Client, Connected, LinkOf, LocalAddr, PeerId,
     server::{ClientOf, Start},
 };
 use unlag_examples::{
@@ -145,6 +146,13 @@ impl Venue {
         let world = self.clients[client].world_mut();
         let mut own = world.query_filtered::<&PredictionStats, With<LocalControl>>();
         own.iter(world).next().map_or(0, |stats| stats.acks)
+    }
+
+    /// Pawn that a client owns on the server.
+    fn pawn_of(&mut self, client_id: u64) -> Option<Entity> {
+        let world = self.server.world_mut();
+        let mut pawns = world.query::<(Entity, &SessionOf)>();
+        pawns.iter(world).find(|(_, of)| of.0 == PeerId::Netcode(client_id)).map(|(pawn, _)| pawn)
     }
 
     /// Number of pawns that a client knows.

@@ -11,15 +11,21 @@ use crate::{
     commands::{command, output, run},
 };
 
-/// Files of the page beside the program.
+/// The page, its files beside the program, and the places in it for their folder and the program's size.
 const PAGE: &str = "examples/shooter/web/index.html";
+const FILES: [&str; 2] = ["examples/shooter/web/page.js", "examples/shooter/web/page.css"];
+const FOLDER: &str = "FOLDER";
+const BYTES: &str = "BYTES";
+/// Largest program in bytes, compressed by gzip.
+const MOST_PACKED: usize = 15_000_000;
 const TRIPLE: &str = "wasm32-unknown-unknown";
 
 /// Builds the client with the profile `web`, and puts it with its page into `target/web-page`, which any web server can
-/// serve. Prints the sizes. `target/web` is Cargo's own folder of the profile.
+/// serve. All but the page are in a folder that is named after their content. Prints the sizes; a program that is too
+/// large is an error. `target/web` is Cargo's own folder of the profile.
 pub(crate) fn web(_: &[String]) -> Outcome {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let folder = target.join("web-page");
+    let (folder, new) = (target.join("web-page"), target.join("web-page.new"));
     let version = locked_version("wasm-bindgen")?;
     let help = format!("install it with: cargo install wasm-bindgen-cli --version {version} --locked");
     let installed = output(Command::new("wasm-bindgen").arg("--version"))
@@ -48,36 +54,72 @@ pub(crate) fn web(_: &[String]) -> Outcome {
     if !program.exists() {
         return Err(format!("the target is missing; install it with: rustup target add {TRIPLE}"));
     }
+    remove(&new)?;
     run(Command::new("wasm-bindgen")
         .args(["--target", "web", "--no-typescript", "--out-name", "shooter", "--out-dir"])
-        .args([&folder, &program]))?;
-    let bytes = folder.join("shooter_bg.wasm");
-    optimise(&bytes)?;
-    fs::copy(PAGE, folder.join("index.html")).map_err(|error| format!("{PAGE}: {error}"))?;
-    println!("{}: {}", folder.display(), sizes(&bytes)?);
-    Ok(())
-}
-
-/// Makes the program smaller where Binaryen is installed.
-fn optimise(program: &Path) -> Outcome {
-    let is_installed = Command::new("wasm-opt").arg("--version").stdout(Stdio::null()).status().is_ok();
-    if !is_installed {
-        println!("wasm-opt is not installed: the program stays about a tenth larger; it is part of Binaryen");
-        return Ok(());
+        .args([&new, &program]))?;
+    let wasm = new.join("shooter_bg.wasm");
+    let mut content = read(&wasm)?;
+    let size = content.len();
+    content.extend(read(&new.join("shooter.js"))?);
+    for file in FILES.map(Path::new) {
+        let bytes = read(file)?;
+        fs::write(new.join(file.file_name().unwrap_or_default()), &bytes)
+            .map_err(|error| format!("{}: {error}", new.display()))?;
+        content.extend(bytes);
     }
-    run(Command::new("wasm-opt").args(["-Os", "--all-features", "-o"]).args([program, program]))
+    let name = format!("{:016x}", fingerprint(&content));
+    let page = String::from_utf8_lossy(&read(Path::new(PAGE))?).into_owned();
+    let packed = packed_size(&wasm);
+    remove(&folder)?;
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::rename(&new, folder.join(&name)))
+        .and_then(|()| fs::write(folder.join("index.html"), filled(&page, &name, size)))
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    let megabytes = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
+    match packed {
+        Some(packed) => println!("{}: {}, {} by gzip", folder.display(), megabytes(size), megabytes(packed)),
+        None => println!("{}: {}", folder.display(), megabytes(size)),
+    }
+    match packed {
+        Some(packed) if packed > MOST_PACKED => {
+            Err(format!("the program has more than {} compressed", megabytes(MOST_PACKED)))
+        }
+        _ => Ok(()),
+    }
 }
 
-/// Returns the size of a file, raw and compressed by gzip where that is installed.
-fn sizes(file: &Path) -> Result<String, String> {
-    let megabytes = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
-    let raw = fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?.len();
-    let raw = megabytes(usize::try_from(raw).unwrap_or(usize::MAX));
-    let gzip = Command::new("gzip").args(["-9", "--stdout"]).arg(file).stderr(Stdio::null()).output();
-    Ok(match gzip {
-        Ok(packed) if packed.status.success() => format!("{raw}, {} by gzip", megabytes(packed.stdout.len())),
-        _ => raw,
+/// Returns the page with the name of its folder and the size of its program.
+fn filled(page: &str, folder: &str, size: usize) -> String {
+    // The comment at the top names the places.
+    let (comment, rest) = page.split_once("-->").unwrap_or(("", page));
+    let head = comment.split_once("<!--").map_or("", |(before, _)| before);
+    format!("{head}{}", rest.trim_start().replace(FOLDER, folder).replace(BYTES, &size.to_string()))
+}
+
+/// Returns a number that tells contents apart, by the function FNV-1a.
+fn fingerprint(content: &[u8]) -> u64 {
+    content.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Removes a folder, if it is there.
+fn remove(folder: &Path) -> Outcome {
+    match fs::remove_dir_all(folder) {
+        Err(error) if folder.exists() => Err(format!("{}: {error}", folder.display())),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the size of a file that is compressed by gzip, where that is installed.
+fn packed_size(file: &Path) -> Option<usize> {
+    let gzip = Command::new("gzip").args(["-9", "--stdout"]).arg(file).stderr(Stdio::null()).output().ok()?;
+    gzip.status.success().then_some(gzip.stdout.len())
 }
 
 /// Returns the version of a package in Cargo.lock.
@@ -93,7 +135,23 @@ fn version_in(lock: &str, package: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::version_in;
+    use super::{BYTES, FOLDER, PAGE, filled, fingerprint, version_in};
+
+    #[test]
+    fn page_names_its_folder_and_its_size() {
+        let file = format!("{}/../{PAGE}", env!("CARGO_MANIFEST_DIR"));
+        let page = std::fs::read_to_string(file).expect("the page");
+        let page = filled(&page, "0123abcd", 4_321);
+        assert!(page.starts_with("<!doctype html>"), "{page}");
+        assert!(page.contains("src=\"0123abcd/page.js\"") && page.contains("data-bytes=\"4321\""), "{page}");
+        assert!(!page.contains(FOLDER) && !page.contains(BYTES), "{page}");
+    }
+
+    #[test]
+    fn fingerprints_of_contents_differ() {
+        assert_eq!(fingerprint(b""), 0xcbf2_9ce4_8422_2325);
+        assert_ne!(fingerprint(b"ab"), fingerprint(b"ba"));
+    }
 
     #[test]
     fn version_is_of_the_very_package() {

@@ -106,7 +106,7 @@ impl Default for PlayerControls {
 impl PlayerControls {
     /// Returns the default bindings: WASD to walk, mouse to look, Space to jump, left Ctrl or C to crouch,
     /// left Shift to sprint, left Alt to walk slowly, left button to fire, right button to aim, R to reload,
-    /// 1 to 4 for weapons.
+    /// 1 to 4 for weapons. In a browser only C crouches: Ctrl+W closes the tab.
     ///
     /// On a gamepad, by the names of an Xbox controller: left stick to walk, right stick to turn, A to jump, B to
     /// crouch, the left stick pressed to sprint, right trigger to fire, left trigger to aim, X to reload, and up,
@@ -114,7 +114,7 @@ impl PlayerControls {
     /// connected by Bevy's feature `bevy_gilrs`, one of its default features.
     #[must_use]
     pub fn default_bindings() -> InputMap<PlayerAction> {
-        InputMap::default()
+        let bindings = InputMap::default()
             .with_dual_axis(PlayerAction::Walk, VirtualDPad::wasd())
             .with_dual_axis(PlayerAction::Walk, PadStick::left())
             .with_dual_axis(PlayerAction::Turn, PadStick::right())
@@ -135,7 +135,6 @@ impl PlayerControls {
             )
             .with_dual_axis(PlayerAction::Look, MouseMove::default())
             .with(PlayerAction::Jump, KeyCode::Space)
-            .with(PlayerAction::Crouch, KeyCode::ControlLeft)
             .with(PlayerAction::Crouch, KeyCode::KeyC)
             .with(PlayerAction::Sprint, KeyCode::ShiftLeft)
             .with(PlayerAction::SlowWalk, KeyCode::AltLeft)
@@ -145,7 +144,12 @@ impl PlayerControls {
             .with(PlayerAction::FirstWeapon, KeyCode::Digit1)
             .with(PlayerAction::SecondWeapon, KeyCode::Digit2)
             .with(PlayerAction::ThirdWeapon, KeyCode::Digit3)
-            .with(PlayerAction::FourthWeapon, KeyCode::Digit4)
+            .with(PlayerAction::FourthWeapon, KeyCode::Digit4);
+        if cfg!(target_family = "wasm") {
+            bindings
+        } else {
+            bindings.with(PlayerAction::Crouch, KeyCode::ControlLeft)
+        }
     }
 
     /// Returns the angles in radians by which a stick turns the view in a frame: to the right, and up.

@@ -99,8 +99,9 @@ impl TickPhase {
     pub fn end_update(&mut self, tick: Duration, config: &TickPhaseConfig) -> Duration {
         let during = self.thread.since_last();
         let before = core::mem::take(&mut self.before);
-        let ran = self.began.elapsed().saturating_sub(during);
-        self.began = Instant::now();
+        let now = Instant::now();
+        let ran = now.duration_since(self.began).saturating_sub(during);
+        self.began = now;
         let shift = self.search.shift(UpdateTimes { before, during, ran }, tick, config);
         self.times.waited += before + during;
         self.times.shifted += shift;

@@ -29,8 +29,10 @@ fn create(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let (mesh, material) =
-        (meshes.add(Sphere::new(RADIUS)), materials.add(matte(Color::srgb(0.07, 0.07, 0.07))));
+    let (mesh, material) = (
+        meshes.add(Sphere::new(RADIUS).mesh().uv(8, 6)),
+        materials.add(matte(Color::srgb(0.07, 0.07, 0.07))),
+    );
     commands.insert_resource(BulletMarks { marks: VecDeque::new(), mesh, material });
 }
 

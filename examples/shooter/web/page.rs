@@ -4,10 +4,14 @@ use bevy_unlag::guard::{CertificateDigest, WebSocketClient, WebTransportClient};
 use unlag_examples::{connection, transport::ClientTransport};
 use web_sys::{HtmlElement, UrlSearchParams, Window};
 
+/// Attribute of the body with the parameters of the page's URL.
+const PARAMETERS: &str = "parameters";
 /// Name under which a tab keeps its client id.
 const CLIENT_ID: &str = "unlag_client_id";
 /// Longest parameter, in bytes: a connect token in hexadecimal.
 const LONGEST: usize = 4_096;
+/// In place of a token that the page has passed on before.
+const USED: &str = "used";
 
 /// The page.
 pub struct Page {
@@ -15,7 +19,7 @@ pub struct Page {
     body: HtmlElement,
 }
 
-/// Parameters of the page's URL. They come from whoever made the link.
+/// Parameters of the page's URL, before or after `#`. They come from whoever made the link.
 pub struct Parameters(UrlSearchParams);
 
 impl Page {
@@ -26,17 +30,24 @@ impl Page {
         Some(Self { window, body })
     }
 
-    /// Returns the parameters of its URL.
-    pub fn parameters(&self) -> Result<Parameters, String> {
-        let unreadable = |_| "the page's address cannot be read".to_owned();
-        let search = self.window.location().search().map_err(unreadable)?;
-        UrlSearchParams::new_with_str(&search).map(Parameters).map_err(unreadable)
+    /// Takes the parameters of its URL, which the page's script has read.
+    pub fn take_parameters(&self) -> Result<Parameters, String> {
+        let text = self.body.dataset().get(PARAMETERS).unwrap_or_default();
+        self.body.dataset().delete(PARAMETERS);
+        UrlSearchParams::new_with_str(&text)
+            .map(Parameters)
+            .map_err(|_| "the page's address cannot be read".to_owned())
     }
 
     /// Shows the state of the match, and a sentence for the player.
     pub fn show(&self, state: &str, text: &str) {
         let _ = self.body.dataset().set("text", text);
         let _ = self.body.dataset().set("state", state);
+    }
+
+    /// Notes that a server has answered.
+    pub fn show_connected(&self) {
+        let _ = self.body.dataset().set("connected", "");
     }
 
     /// Shows that the player has a pawn, unless the match has ended.
@@ -56,6 +67,17 @@ impl Page {
     /// Returns whether the page holds the mouse.
     pub fn has_mouse(&self) -> bool {
         self.window.document().is_some_and(|document| document.pointer_lock_element().is_some())
+    }
+
+    /// Returns a value that the browser keeps for this page.
+    pub fn kept(&self, name: &str) -> Option<String> {
+        self.window.local_storage().ok()??.get_item(name).ok()?
+    }
+
+    /// Keeps a value. Returns whether the browser has.
+    pub fn keep(&self, name: &str, value: &str) -> bool {
+        let storage = self.window.local_storage().ok().flatten();
+        storage.is_some_and(|storage| storage.set_item(name, value).is_ok())
     }
 
     /// Returns the client id that this tab had before it was reloaded.
@@ -113,7 +135,13 @@ impl Parameters {
 
     /// Returns the bytes of the connect token.
     pub fn token(&self) -> Result<Option<Vec<u8>>, String> {
-        let Some(text) = self.get("token") else { return Ok(None) };
+        let Some(text) = self.0.get("token") else { return Ok(None) };
+        if text == USED {
+            return Err("the link's token has been used; ask for a new link".to_owned());
+        }
+        if text.len() > LONGEST {
+            return Err("the link's token is too long".to_owned());
+        }
         let bytes = connection::parse_hexadecimal(&text);
         bytes.map(Some).ok_or_else(|| "the link's token is not in hexadecimal".to_owned())
     }

@@ -20,6 +20,9 @@ pub struct ListenerArgs {
     /// Listen for WebSocket, too, at this TCP port: for networks that let nothing else through. 0 takes any free one.
     #[arg(long, value_name = "PORT")]
     pub web_socket: Option<u16>,
+    /// Listen for WebSocket without TLS, behind a proxy that ends it, or for pages on this machine.
+    #[arg(long, requires = "web_socket")]
+    pub web_socket_plain: bool,
     /// File with the certificate chain of both, in PEM form; it is read again when it changes. Without it the
     /// certificate is self-signed and good for two weeks, and clients need its digest, which the server prints.
     #[arg(long, value_name = "FILE", requires = "certificate_key")]
@@ -93,7 +96,7 @@ impl ListenerArgs {
             sessions = sessions.web_transport(any(port), certificate.clone());
         }
         if let Some(port) = self.web_socket {
-            sessions = sessions.web_socket(any(port), Some(certificate.clone()));
+            sessions = sessions.web_socket(any(port), (!self.web_socket_plain).then(|| certificate.clone()));
         }
         let (reloads, digest) = (self.certificate.is_some(), certificate.digest().to_string());
         Ok(Some(ServerListeners { sessions, reloads, digest }))

@@ -1,11 +1,14 @@
-//! Sessions without a connect token: junk, silence, half a handshake.
+//! Sessions without a connect token (junk, silence, half a handshake), and players who do what they must not.
 
 use std::{io::Write, net::TcpStream};
 
-use bevy_unlag::guard::{IngressLimits, IngressRefusal};
+use bevy_unlag::guard::{
+    BanList, BanTarget, IngressLimits, IngressRefusal, JoinRefusal, JoinRefused, KickReason, Kicked,
+};
 use lightyear::prelude::{Link, LinkStart, Linked, PeerAddr, Unlinked};
 
 use super::*;
+use crate::ingress::{channel, message, send as send_packet};
 
 /// Adds an app whose sessions send what they like: they have no netcode client.
 fn strangers(venue: &mut Venue, transport: SessionTransport, count: usize) -> usize {
@@ -106,6 +109,77 @@ fn sessions_of_an_app_that_stands_still_are_bounded() {
         venue.server.update();
         assert!(venue.stats().pending <= 16, "{transport}: {}", venue.stats().pending);
         assert_eq!(venue.links(), (0, 0), "{transport}");
+    }
+}
+
+/// Lets a player misbehave beside an honest one, until it is kicked. Returns the reason.
+fn kicked_for(
+    transport: SessionTransport,
+    mut misbehave: impl FnMut(&mut App),
+) -> (KickReason, Option<IngressRefusal>) {
+    let mut venue = Venue::development();
+    let honest = venue.join(1, Some(transport));
+    let hostile = venue.join(2, Some(transport));
+    let plays = |venue: &mut Venue| [honest, hostile].iter().all(|client| venue.acks(*client) > 5);
+    assert!(venue.run_until(10.0, plays), "{transport}");
+    let mut kick = None;
+    let is_kicked = |venue: &mut Venue| {
+        misbehave(&mut venue.clients[hostile]);
+        kick = venue.server.world_mut().resource_mut::<Messages<Kicked>>().drain().next();
+        kick.is_some()
+    };
+    assert!(venue.run_until(15.0, is_kicked), "{transport}");
+    let kick = kick.expect("a kick");
+    assert_eq!(kick.peer, PeerId::Netcode(2), "{transport}");
+    assert!(venue.run_until(5.0, |venue| venue.links() == (1, 1)), "{transport}: {:?}", venue.links());
+    let before = venue.acks(honest);
+    assert!(
+        venue.run_until(5.0, |venue| venue.acks(honest) > before + 20),
+        "{transport}: the other plays on"
+    );
+    (kick.reason, kick.refusal)
+}
+
+#[test]
+fn player_who_floods_its_session_is_kicked() {
+    for transport in SESSIONS {
+        let (reason, _) = kicked_for(transport, |client| {
+            for _ in 0..40 {
+                send_packet(client, &[4; 13]);
+            }
+        });
+        assert_eq!(reason, KickReason::Flood, "{transport}");
+    }
+}
+
+#[test]
+fn player_who_sends_what_only_a_server_may_is_kicked() {
+    for transport in SESSIONS {
+        let reason = kicked_for(transport, |client| {
+            let bytes = message(channel(client, "ServerEventChannel"), Some(0), &[1, 2, 3]);
+            send_packet(client, &bytes);
+        });
+        assert_eq!(reason, (KickReason::InvalidPackets, Some(IngressRefusal::Channel)), "{transport}");
+    }
+}
+
+#[test]
+fn banned_player_is_refused() {
+    for transport in SESSIONS {
+        let mut venue = Venue::development();
+        let mut bans = venue.server.world_mut().resource_mut::<BanList>();
+        assert!(bans.ban(BanTarget::Client(7), Duration::from_secs(60)));
+        let banned = venue.join(7, Some(transport));
+        let other = venue.join(8, Some(transport));
+        let mut refusal = None;
+        let is_refused = |venue: &mut Venue| {
+            let world = venue.clients[banned].world_mut();
+            refusal = world.resource_mut::<Messages<JoinRefused>>().drain().next().or(refusal.take());
+            refusal.is_some() && venue.is_connected(other)
+        };
+        assert!(venue.run_until(10.0, is_refused), "{transport}");
+        assert_eq!(refusal.map(|refused| refused.reason), Some(JoinRefusal::Banned), "{transport}");
+        assert!(!venue.is_connected(banned), "{transport}");
     }
 }
 

@@ -1,11 +1,17 @@
 //! Players of all transports in one match, and how they leave it.
 
-use std::net::TcpListener;
+use std::{
+    net::TcpListener,
+    sync::{Arc, Mutex},
+};
 
-use bevy_unlag::guard::{ConnectTokenRequest, IngressRefusal, Kick, KickReason, KickedByServer, ServerKey};
+use bevy_unlag::{
+    guard::{ConnectTokenRequest, IngressRefusal, Kick, KickReason, KickedByServer, ServerKey},
+    net::PlayerLeft,
+};
 use lightyear::{
     connection::client::DisconnectedReason,
-    prelude::{Disconnected, PeerId, RemoteId},
+    prelude::{Disconnected, RemoteId},
 };
 
 use super::*;
@@ -43,6 +49,45 @@ fn kicked_player_is_told_and_its_session_ends() {
         assert!(venue.run_until(5.0, is_told), "{transport}");
         assert!(venue.run_until(5.0, |venue| venue.links() == (0, 0)), "{transport}: {:?}", venue.links());
     }
+}
+
+#[test]
+fn player_whose_session_ends_leaves_at_once_and_may_return() {
+    for transport in SESSIONS {
+        let mut venue = Venue::development();
+        // Longer than the test: what ends the connection is the end of the session.
+        let address = venue.address(Some(transport));
+        let request = ConnectTokenRequest {
+            timeout: Duration::from_secs(60),
+            ..ConnectTokenRequest::new(7, address, PROTOCOL_ID)
+        };
+        let token = || {
+            let token = request.issue(&ServerKey::development()).expect("a token");
+            TokenClient::new(&token).expect("a client")
+        };
+        let through = venue.transport(Some(transport));
+        let client = venue.join_with(token(), through.clone());
+        assert!(venue.run_until(10.0, |venue| venue.acks(client) > 5), "{transport}");
+        let own = venue.pawn_of(7).expect("a pawn");
+        let reasons = Arc::new(Mutex::new(Vec::new()));
+        let seen = reasons.clone();
+        venue.server.add_observer(move |left: On<PlayerLeft>| {
+            seen.lock().expect("no panic").push((left.peer, left.pawn));
+        });
+        // As a closed tab does: netcode says nothing.
+        drop(venue.clients.remove(client));
+        assert!(venue.run_until(2.0, |venue| venue.links() == (0, 0)), "{transport}: {:?}", venue.links());
+        assert_eq!(*reasons.lock().expect("no panic"), [(PeerId::Netcode(7), Some(own))], "{transport}");
+        let client = venue.join_with(token(), through);
+        assert!(venue.run_until(10.0, |venue| venue.acks(client) > 5), "{transport}: it returns");
+        assert_eq!(venue.pawn_of(7), Some(own), "{transport}: to its pawn");
+    }
+    // Control: without a session, a client that ends without a word keeps its place until its token's timeout of 3 s.
+    let mut venue = Venue::development();
+    let client = venue.join(7, None);
+    assert!(venue.run_until(10.0, |venue| venue.acks(client) > 5));
+    drop(venue.clients.remove(client));
+    assert!(!venue.run_until(2.0, |venue| venue.links() == (0, 0)));
 }
 
 #[test]

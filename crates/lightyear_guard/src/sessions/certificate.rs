@@ -31,6 +31,8 @@ const MAX_FILE_BYTES: usize = 256 << 10;
 const SELF_SIGNED_VALIDITY: Duration = Duration::from_secs(14 * 24 * 3_600);
 /// Part of it that lies in the past, for clients whose clock is late.
 const CLOCK_ERROR: Duration = Duration::from_secs(3_600);
+/// Rest of it in which the certificate is replaced.
+const RENEWAL: Duration = Duration::from_secs(3_600);
 
 /// Error of a certificate. `Display` says in one line what to do.
 #[derive(Debug, Display)]
@@ -57,9 +59,9 @@ pub enum CertificateError {
 
 impl core::error::Error for CertificateError {}
 
-/// Triggered on a server app: reads the certificates of all [`SessionListeners`](super::SessionListeners) again, as
-/// they do by themselves within ten seconds after a file has changed. Files that cannot be used are logged, and the old
-/// certificate stays.
+/// Triggered on a server app: reads the certificate files of all [`SessionListeners`](super::SessionListeners) again,
+/// as they do by themselves within ten seconds after a file has changed. Files that cannot be used are logged, and the
+/// old certificate stays.
 #[derive(Event, Clone, Copy, Debug, Default, Reflect)]
 #[reflect(Event, Debug, Default)]
 pub struct ReloadCertificates;
@@ -71,8 +73,15 @@ pub struct ServerCertificate(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    files: Option<PemFiles>,
+    origin: Origin,
     current: RwLock<Arc<CertifiedKey>>,
+}
+
+/// Where a new certificate comes from.
+#[derive(Debug)]
+enum Origin {
+    Files(PemFiles),
+    SelfSigned { names: Vec<String>, expires: Mutex<SystemTime> },
 }
 
 #[derive(Debug)]
@@ -98,12 +107,13 @@ impl ServerCertificate {
         let (chain, key) = (chain.into(), key.into());
         let stamps = [stamp(&chain), stamp(&key)];
         let current = RwLock::new(Arc::new(read(&chain, &key)?));
-        let files = Some(PemFiles { chain, key, read: Mutex::new(stamps) });
-        Ok(Self(Arc::new(Shared { files, current })))
+        let origin = Origin::Files(PemFiles { chain, key, read: Mutex::new(stamps) });
+        Ok(Self(Arc::new(Shared { origin, current })))
     }
 
     /// Creates a certificate for development: ECDSA P-256, valid for 14 days, for these host names and addresses.
-    /// Clients must know its [`digest`](Self::digest), which changes with every call.
+    /// Clients must know its [`digest`](Self::digest), which changes with every call. An hour before the end of its
+    /// validity the listeners replace it, and log the new digest.
     ///
     /// # Errors
     /// [`CertificateError::SelfSigned`] if a name is invalid.
@@ -111,19 +121,9 @@ impl ServerCertificate {
         names: impl IntoIterator<Item = N>,
     ) -> Result<Self, CertificateError> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        let mut params = CertificateParams::new(names).map_err(CertificateError::SelfSigned)?;
-        let now = clock::wall().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-        let at =
-            |seconds: i64| OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(OffsetDateTime::UNIX_EPOCH);
-        let begin = now - CLOCK_ERROR.as_secs() as i64;
-        params.not_before = at(begin);
-        params.not_after = at(begin + SELF_SIGNED_VALIDITY.as_secs() as i64 - 1);
-        let key = KeyPair::generate().map_err(CertificateError::SelfSigned)?;
-        let certificate = params.self_signed(&key).map_err(CertificateError::SelfSigned)?;
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let current = CertifiedKey::from_der(vec![certificate.der().clone()], key, &ring::default_provider())
-            .map_err(CertificateError::Mismatch)?;
-        Ok(Self(Arc::new(Shared { files: None, current: RwLock::new(Arc::new(current)) })))
+        let (current, expires) = sign(&names, clock::wall())?;
+        let origin = Origin::SelfSigned { names, expires: Mutex::new(expires) };
+        Ok(Self(Arc::new(Shared { origin, current: RwLock::new(Arc::new(current)) })))
     }
 
     /// Returns the digest of the server's own certificate.
@@ -134,27 +134,50 @@ impl ServerCertificate {
         CertificateDigest(Sha256::digest(own).into())
     }
 
-    /// Reads the files again. Without files it does nothing.
+    /// Reads the files again. A self-signed certificate is replaced only if it expires within an hour.
     ///
     /// # Errors
     /// A [`CertificateError`]; the old certificate stays.
     pub fn reload(&self) -> Result<(), CertificateError> {
-        let Some(files) = &self.0.files else { return Ok(()) };
-        *files.read.lock().unwrap_or_else(PoisonError::into_inner) = [stamp(&files.chain), stamp(&files.key)];
-        let new = Arc::new(read(&files.chain, &files.key)?);
-        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = new;
-        Ok(())
+        self.renew(clock::wall()).map(drop)
     }
 
-    /// Reads the files again and logs what came of it.
+    /// Replaces the certificate, and returns whether it has.
+    fn renew(&self, now: SystemTime) -> Result<bool, CertificateError> {
+        let replace = |new: CertifiedKey| {
+            *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        };
+        match &self.0.origin {
+            Origin::Files(files) => {
+                *files.read.lock().unwrap_or_else(PoisonError::into_inner) = files.stamps();
+                replace(read(&files.chain, &files.key)?);
+            }
+            Origin::SelfSigned { names, expires } => {
+                // Held until the end: each listener has a thread, and only one of them may replace it.
+                let mut expires = expires.lock().unwrap_or_else(PoisonError::into_inner);
+                if *expires >= now + RENEWAL {
+                    return Ok(false);
+                }
+                let (new, new_expires) = sign(names, now)?;
+                replace(new);
+                *expires = new_expires;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Replaces the certificate as [`reload`](Self::reload) does, and logs what came of it.
     pub(super) fn reload_and_log(&self) {
-        let Some(files) = &self.0.files else { return };
-        match self.reload() {
-            Ok(()) => {
+        match (self.renew(clock::wall()), &self.0.origin) {
+            (Ok(true), Origin::Files(files)) => {
                 let file = OneLine::path(&files.chain).to_string();
                 info!(target: SERVER, file, digest = %self.digest(), "certificate read again");
             }
-            Err(problem) => error!(target: SERVER, %problem, "certificate is not replaced"),
+            (Ok(true), Origin::SelfSigned { .. }) => {
+                warn!(target: SERVER, digest = %self.digest(), "certificate renewed: clients need its new digest");
+            }
+            (Ok(false), _) => {}
+            (Err(problem), _) => error!(target: SERVER, %problem, "certificate is not replaced"),
         }
     }
 
@@ -163,18 +186,49 @@ impl ServerCertificate {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether a file has changed since it was read.
-    pub(super) fn has_changed(&self) -> bool {
-        self.0.files.as_ref().is_some_and(|files| {
-            let read = *files.read.lock().unwrap_or_else(PoisonError::into_inner);
-            read != [stamp(&files.chain), stamp(&files.key)]
-        })
+    /// Whether a file has changed since it was read, or a self-signed certificate expires soon.
+    pub(super) fn should_be_replaced(&self) -> bool {
+        self.is_due(clock::wall())
+    }
+
+    fn is_due(&self, now: SystemTime) -> bool {
+        match &self.0.origin {
+            Origin::Files(files) => {
+                *files.read.lock().unwrap_or_else(PoisonError::into_inner) != files.stamps()
+            }
+            Origin::SelfSigned { expires, .. } => {
+                *expires.lock().unwrap_or_else(PoisonError::into_inner) < now + RENEWAL
+            }
+        }
     }
 
     /// Returns the certificate for a new session.
     pub(super) fn current(&self) -> Arc<CertifiedKey> {
         self.0.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+impl PemFiles {
+    fn stamps(&self) -> [FileStamp; 2] {
+        [stamp(&self.chain), stamp(&self.key)]
+    }
+}
+
+/// Creates a self-signed certificate. Returns it with the end of its validity.
+fn sign(names: &[String], now: SystemTime) -> Result<(CertifiedKey, SystemTime), CertificateError> {
+    let mut params = CertificateParams::new(names).map_err(CertificateError::SelfSigned)?;
+    let begin = now.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(CLOCK_ERROR);
+    let end = begin + SELF_SIGNED_VALIDITY - Duration::from_secs(1);
+    let at = |since: Duration| {
+        OffsetDateTime::from_unix_timestamp(since.as_secs() as i64).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    };
+    (params.not_before, params.not_after) = (at(begin), at(end));
+    let key = KeyPair::generate().map_err(CertificateError::SelfSigned)?;
+    let certificate = params.self_signed(&key).map_err(CertificateError::SelfSigned)?;
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let key = CertifiedKey::from_der(vec![certificate.der().clone()], key, &ring::default_provider())
+        .map_err(CertificateError::Mismatch)?;
+    Ok((key, UNIX_EPOCH + end))
 }
 
 fn stamp(file: &Path) -> FileStamp {
@@ -244,7 +298,7 @@ mod tests {
         write(files());
         let certificate = ServerCertificate::from_pem_files(&chain, &key).expect("a pair");
         let (clone, first) = (certificate.clone(), certificate.digest());
-        assert!(certificate.is_same(&clone) && !certificate.has_changed());
+        assert!(certificate.is_same(&clone) && !certificate.should_be_replaced());
         write(files());
         certificate.reload().expect("another pair");
         let second = certificate.digest();
@@ -253,7 +307,7 @@ mod tests {
         write((files().0, files().1));
         assert!(matches!(certificate.reload(), Err(CertificateError::Mismatch(_))));
         write((String::from("no certificate"), files().1));
-        assert!(certificate.has_changed(), "another length");
+        assert!(certificate.should_be_replaced(), "another length");
         assert!(matches!(certificate.reload(), Err(CertificateError::Missing(_, "certificate"))));
         write((files().0, String::new()));
         assert!(matches!(certificate.reload(), Err(CertificateError::Missing(_, "private key"))));
@@ -281,5 +335,18 @@ mod tests {
         let certificate = || ServerCertificate::self_signed(["localhost", "127.0.0.1"]).expect("names");
         assert_ne!(certificate().digest(), certificate().digest());
         assert!(SELF_SIGNED_VALIDITY <= Duration::from_secs(14 * 24 * 3_600));
+    }
+
+    #[test]
+    fn self_signed_certificates_are_replaced_only_in_their_last_hour() {
+        let certificate = ServerCertificate::self_signed(["localhost"]).expect("a name");
+        let (first, now) = (certificate.digest(), clock::wall());
+        let late = now + SELF_SIGNED_VALIDITY - CLOCK_ERROR - RENEWAL / 2;
+        let renews = |at| certificate.renew(at).expect("random bytes");
+        assert!(!renews(now) && !renews(late - RENEWAL) && !certificate.should_be_replaced());
+        assert_eq!(certificate.digest(), first);
+        assert!(renews(late));
+        assert_ne!(certificate.digest(), first);
+        assert!(!renews(late + RENEWAL), "it is good for two weeks again");
     }
 }

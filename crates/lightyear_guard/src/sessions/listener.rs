@@ -25,7 +25,7 @@ use crate::{
     },
     log_lines::SERVER,
     system_sets::GuardSystems,
-    tokens::{TokenValidator, WallClock},
+    tokens::{CloseSession, TokenValidator, WallClock},
 };
 
 /// Transport of a session.
@@ -337,8 +337,10 @@ fn receive(
         let has_ended = session.pipe.has_ended();
         let dropped = session.pipe.take(limits.as_ref().into(), |packet| link.recv.push_raw(packet));
         stats.refused.count_many(IngressRefusal::Queue, dropped);
-        // A connected client may come back in a new session; until netcode's timeout its old link keeps its place.
-        if has_ended && !is_connected {
+        if has_ended && is_connected {
+            // Nothing more can come: a closed tab, for instance. It may come back in a new session.
+            commands.entity(entity).try_insert_if_new(CloseSession::ByClient);
+        } else if has_ended {
             commands.entity(entity).try_despawn();
         }
     }

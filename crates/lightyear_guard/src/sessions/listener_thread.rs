@@ -118,12 +118,12 @@ impl Drop for ListenerThread {
     }
 }
 
-/// Reads certificate files again when they have changed.
+/// Replaces a certificate when its files have changed, or it expires soon.
 async fn watch(certificate: Option<ServerCertificate>) {
     let Some(certificate) = certificate else { return };
     loop {
         tokio::time::sleep(CERTIFICATE_INTERVAL).await;
-        if certificate.has_changed() {
+        if certificate.should_be_replaced() {
             certificate.reload_and_log();
         }
     }

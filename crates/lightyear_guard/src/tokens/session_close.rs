@@ -29,19 +29,26 @@ impl SessionKeys {
     }
 }
 
-/// On a server's link: closes its connection. The client is informed, and netcode forgets it, so that it can
-/// join again at once.
-#[derive(Component, Default)]
-pub(crate) struct CloseSession {
-    disconnect_sent: bool,
+/// On a server's link: closes its connection, and netcode forgets the client, so that it can join again at once.
+#[derive(Component, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CloseSession {
+    /// By the server: the client is to be informed.
+    #[default]
+    New,
+    /// By the server: the client has been informed.
+    Told,
+    /// By the client, whose session has ended. What it has sent before is still read. Without an effect where the keys
+    /// of its token are unknown.
+    ByClient,
 }
 
 /// Sends disconnect packets to the client. Runs after netcode has written.
 pub(super) fn send_disconnect(mut links: Query<(&mut Link, &SessionKeys, &mut CloseSession)>) {
     for (mut link, keys, mut hang_up) in &mut links {
-        if core::mem::replace(&mut hang_up.disconnect_sent, true) {
+        if *hang_up != CloseSession::New {
             continue;
         }
+        *hang_up = CloseSession::Told;
         for number in DISCONNECT_SEQUENCE..DISCONNECT_SEQUENCE + DISCONNECT_COPIES {
             if let Some(packet) = keys.to_client.seal(DISCONNECT, number, &[]) {
                 link.send.push(packet.into());
@@ -56,16 +63,16 @@ pub(super) fn close(
     mut commands: Commands,
 ) {
     for (entity, mut link, keys, hang_up) in &mut links {
-        let Some(keys) = keys else {
+        let is_by_client = *hang_up == CloseSession::ByClient;
+        if !is_by_client && (keys.is_none() || *hang_up == CloseSession::Told) {
             commands.entity(entity).try_insert(Disconnecting);
-            continue;
-        };
-        if hang_up.disconnect_sent {
+        }
+        let Some(keys) = keys.filter(|_| *hang_up != CloseSession::New) else { continue };
+        if !is_by_client {
             link.recv.drain();
-            if let Some(packet) = keys.to_server.seal(DISCONNECT, DISCONNECT_SEQUENCE, &[]) {
-                link.recv.push_raw(RecvPayload::from(&packet[..]));
-            }
-            commands.entity(entity).try_insert(Disconnecting);
+        }
+        if let Some(packet) = keys.to_server.seal(DISCONNECT, DISCONNECT_SEQUENCE, &[]) {
+            link.recv.push_raw(RecvPayload::from(&packet[..]));
         }
     }
 }

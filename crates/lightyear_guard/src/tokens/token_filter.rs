@@ -16,7 +16,7 @@ use super::{
     places::{LinkToken, Newcomer, Places},
     refused_joins::{LoggedRefusal, log_refused_join},
     server_access::{ClockReading, TokenValidator},
-    session_close::SessionKeys,
+    session_close::{CloseSession, SessionKeys},
     token_request::milliseconds,
 };
 use crate::{
@@ -95,7 +95,7 @@ pub(super) fn check(
     >,
     joining: Query<(Entity, &LinkOf, &LinkToken), Without<Connected>>,
     there: Query<(), With<LinkOf>>,
-    clients: Query<(Entity, &LinkOf, &RemoteId, Option<&LinkTraffic>), With<Connected>>,
+    clients: Query<(Entity, &LinkOf, &RemoteId, Option<&LinkTraffic>, Has<CloseSession>), With<Connected>>,
     places: Places,
     mut is_number_shared: Local<bool>,
     mut stats: ResMut<TokenStats>,
@@ -165,11 +165,11 @@ pub(super) fn check(
                 }
             };
             let peer = PeerId::Netcode(private.client_id);
-            let old = clients.iter().find(|(_, l, id, _)| l.server == of.server && id.0 == peer);
-            if let Some((old, .., traffic)) = old {
-                if gate.seen_tokens.is_used(&name) {
-                    // In development mode tokens may be reused, but delayed requests of a connection that has
-                    // ended must not end the next one.
+            let old = clients.iter().find(|(_, l, id, ..)| l.server == of.server && id.0 == peer);
+            if let Some((old, .., traffic, is_closing)) = old {
+                // In development mode tokens may be reused, but delayed requests of a connection that has ended must
+                // not end the next one. One that closes is gone when the client repeats its request.
+                if gate.seen_tokens.is_used(&name) || is_closing {
                     return false;
                 }
                 let is_alive = traffic.is_some_and(|traffic| traffic.silence < LOST_AFTER);

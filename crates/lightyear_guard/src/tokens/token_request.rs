@@ -60,6 +60,8 @@ impl ConnectTokenRequest {
     pub const MAX_DATA: usize = USER_DATA - HEADER;
     /// Maximum length of an id, in bytes, as for names in Kubernetes.
     pub const MAX_ID: usize = 63;
+    /// Default of [`timeout`](Self::timeout).
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3);
 
     /// Creates a request with the defaults.
     #[must_use]
@@ -71,7 +73,7 @@ impl ConnectTokenRequest {
             match_id: None,
             protocol_id,
             lifetime: Duration::from_secs(30),
-            timeout: Duration::from_secs(3),
+            timeout: Self::DEFAULT_TIMEOUT,
             data: Vec::new(),
         }
     }

@@ -31,9 +31,14 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// Returns the time of the game that passes in a second.
+    pub fn pace(&self) -> f64 {
+        TICK.as_secs_f64() / self.length.as_secs_f64().max(1e-6)
+    }
+
     /// Returns when a tick at this phase is due.
     fn due(&self, phase: Duration) -> Duration {
-        self.began + self.length.mul_f64(phase.as_secs_f64() / TICK.as_secs_f64())
+        self.began + phase.div_f64(self.pace())
     }
 }
 
@@ -114,8 +119,7 @@ pub fn serve(mut phase: Duration, is_fixed: bool) -> Result<(), String> {
         waits.add_wait(slot.resumes.saturating_sub(slot.due(phase)));
         let (lap, cpu) = run_tick((&mut app, &mut waits), slot, phase, last_cpu);
         // In time of the game, which passes faster than that of the core.
-        let pace = TICK.as_secs_f64() / slot.length.as_secs_f64().max(1e-6);
-        phase += waits.end_update(TICK, &config).mul_f64(pace);
+        phase += waits.end_update(TICK, &config).mul_f64(slot.pace());
         // Beyond the end of this tick it is the beginning of the next one.
         phase = phase.checked_sub(TICK).unwrap_or(phase);
         last_cpu = cpu;

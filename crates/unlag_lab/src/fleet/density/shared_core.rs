@@ -102,14 +102,15 @@ impl SharedCore {
         let began = resumes.saturating_sub(self.behind);
         // In real time the other threads would have the core now and then in all of the tick.
         let length = TICK.saturating_sub(self.idle_cpu).max(TICK / 2);
+        let slot = Slot { began, resumes, length };
         for game in &mut self.matches {
-            game.server.begin_tick(Slot { began, resumes, length })?;
+            game.server.begin_tick(slot)?;
         }
-        let (mut spent, pace) = (length, TICK.as_secs_f64() / length.as_secs_f64());
+        let mut spent = length;
         self.idle_cpu = Duration::ZERO;
         for game in &mut self.matches {
             let lap = game.server.end_tick()?;
-            game.ticks.push(lap.tick.as_secs_f64() * pace * 1e3);
+            game.ticks.push(lap.tick.as_secs_f64() * slot.pace() * 1e3);
             spent = spent.max(lap.end);
             self.idle_cpu += lap.idle_cpu;
             self.cpu += lap.cpu + lap.idle_cpu;
