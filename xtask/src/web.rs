@@ -9,8 +9,11 @@ use std::{
 use crate::{
     Outcome,
     commands::{command, output, run},
+    files,
 };
 
+/// Name that wasm-bindgen gives the program.
+const WASM: &str = "shooter_bg.wasm";
 /// The page, its files beside the program, and the places in it for their folder and the program's size.
 const PAGE: &str = "examples/shooter/web/index.html";
 const FILES: [&str; 2] = ["examples/shooter/web/page.js", "examples/shooter/web/page.css"];
@@ -58,35 +61,32 @@ pub(crate) fn web(_: &[String]) -> Outcome {
     run(Command::new("wasm-bindgen")
         .args(["--target", "web", "--no-typescript", "--out-name", "shooter", "--out-dir"])
         .args([&new, &program]))?;
-    let wasm = new.join("shooter_bg.wasm");
-    let mut content = read(&wasm)?;
+    let mut content = read_bytes(&new.join(WASM))?;
     let size = content.len();
-    content.extend(read(&new.join("shooter.js"))?);
+    content.extend(read_bytes(&new.join("shooter.js"))?);
     for file in FILES.map(Path::new) {
-        let bytes = read(file)?;
+        let bytes = read_bytes(file)?;
         fs::write(new.join(file.file_name().unwrap_or_default()), &bytes)
             .map_err(|error| format!("{}: {error}", new.display()))?;
         content.extend(bytes);
     }
     let name = format!("{:016x}", fingerprint(&content));
-    let page = String::from_utf8_lossy(&read(Path::new(PAGE))?).into_owned();
-    let packed = packed_size(&wasm);
+    let page = files::read(Path::new(PAGE))?;
     remove(&folder)?;
     fs::create_dir_all(&folder)
         .and_then(|()| fs::rename(&new, folder.join(&name)))
         .and_then(|()| fs::write(folder.join("index.html"), filled(&page, &name, size)))
         .map_err(|error| format!("{}: {error}", folder.display()))?;
     let megabytes = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
-    match packed {
-        Some(packed) => println!("{}: {}, {} by gzip", folder.display(), megabytes(size), megabytes(packed)),
-        None => println!("{}: {}", folder.display(), megabytes(size)),
+    let Some(packed) = packed_size(&folder.join(name).join(WASM)) else {
+        println!("{}: {}", folder.display(), megabytes(size));
+        return Ok(());
+    };
+    println!("{}: {}, {} by gzip", folder.display(), megabytes(size), megabytes(packed));
+    if packed > MOST_PACKED {
+        return Err(format!("the program has more than {} compressed", megabytes(MOST_PACKED)));
     }
-    match packed {
-        Some(packed) if packed > MOST_PACKED => {
-            Err(format!("the program has more than {} compressed", megabytes(MOST_PACKED)))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Returns the page with the name of its folder and the size of its program.
@@ -104,7 +104,7 @@ fn fingerprint(content: &[u8]) -> u64 {
     })
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, String> {
+fn read_bytes(file: &Path) -> Result<Vec<u8>, String> {
     fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
